@@ -7,6 +7,7 @@ itself, what others said and what happened, and where it has nothing of that to 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -42,7 +43,7 @@ lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
 questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
-lines_before_closing: Final = (8, 3)
+lines_before_closing: Final = (7, 3)
 """Nobody speaks of the end before so many lines, and so many more for each who takes part."""
 lines_before_vote: Final = (4, 3)
 """Nobody calls for a vote sooner."""
@@ -57,6 +58,10 @@ rounds_before_second_request: Final = 3
 requests_max: Final = 2
 """Nobody asks more often for help."""
 lines_before_deal_told: Final = 2
+lines_between_remarks: Final = 5
+"""Nobody remarks sooner again on what two others settled."""
+lines_of_questions: Final = (3, 3)
+"""Later nobody asks for reasons."""
 clause_words_max: Final = 10
 """A longer clause about what happened stands in no question."""
 closing_sentences_max: Final = 2
@@ -90,21 +95,23 @@ _SAID_ONCE: Final = frozenset(
 _LEADABLE: Final = frozenset({"oppose", "refuse-reason", "ask-why", "tell-goal", "count", "ask-side"})
 """Behind a lead of my register nothing stands but what I begin or meet."""
 _CLOSINGS: Final = (
-    "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won",
+    "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
     "close-lost", "close-judged", "count",
 )  # fmt: skip
 _ANSWERING: Final = frozenset(
     move for table in (ANSWERS, ECHOES) for moves in table.values() for move in moves
 ) - {"tell-want", "stand-for", "answer-event", "abstain", "side-other", "hold-want"}
 """What one says to somebody."""
-_TAKING_POSITION: Final = ("stand-for", "back", "back-other")
+_DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|lost)\b")
+"""What stands in a fact that helps nobody."""
+_TAKING_POSITION: Final = ("stand-for", "stand-for-word", "back", "back-other")
 _LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
 _GOES_ON: Final = 0.6
 """How likely a reply goes on to something else."""
 _GOES_ON_BRIEFLY: Final = 0.3
 _GOES_ON_BEHIND_A_BARGAIN: Final = 0.25
-_INTRODUCED: Final = 0.6
+_INTRODUCED: Final = 0.4
 """How likely somebody says a thing of themselves before what they want."""
 _WILLING: Final = 0.45
 """How likely the least friendly does not refuse."""
@@ -113,7 +120,16 @@ _CURIOUS: Final = 0.4
 _GENEROUS: Final = 0.3
 """How likely the friendliest says yes without a condition."""
 _DWELT_ON: Final = frozenset(
-    {"tell-want", "give-part", "stand-for", "note-event", "bear-event", "note-quoted", "note-scene", "deny-it"}
+    {
+        "tell-want",
+        "give-part",
+        "stand-for",
+        "note-event",
+        "bear-event",
+        "note-quoted",
+        "note-scene",
+        "deny-it",
+    }
 )
 _RETURNED: Final = 0.8
 _OWN_KIND: Final = 0.4
@@ -431,13 +447,13 @@ class _Turn:
             yield self._first(self._by_temper(ANSWERS[move]), to, ycare=to_you(care))
         elif move in ECHOES:
             yield self._first(self._by_temper(ECHOES[move]), to)
-            if {"settle", "thank"} & set(self.moves):
+            if "settle" in self.moves or ("thank" in self.moves and not self._position(self.me)):
                 yield self._backing(to)
 
     def _by_temper(self, moves: Sequence[str]) -> list[str]:
         """The moves that answer something, the one that my temper leans to first. Who asked for help mostly pays for it."""
         is_asker = "refuse-term" in moves
-        likely = 0.6 + 0.4 * self.disposition.friendliness if is_asker else self.disposition.friendliness
+        likely = 0.85 + 0.15 * self.disposition.friendliness if is_asker else self.disposition.friendliness
         if moves[:1] in {("give-reason",), ("give-part",), ("boast",)}:
             likely = 1.0
         return list(moves) if self.dice.random() < likely else list(reversed(moves))
@@ -446,25 +462,30 @@ class _Turn:
         """Yes, yes under a condition, or no: a rival gets a no, and no two answer in the same way if that can be."""
         if self._is_rival(to):
             return self._first(["help-no-rival", "help-no"], to)
-        if self._state(self.me, to) == GRANTED:
-            # Who has a promise from somebody helps them, too.
-            return self._first(["help-yes"], to)
         terms = ["set-term" if "wish" in self._slots_of_mine else "help-if", "hold-back"]
         if self.story.is_secret:
             terms = ["hold-back"]
         said = [said.move for _, said, _ in self.situation.told]
         self.dice.shuffle(terms)
         terms.sort(key=said.count)
+        if self._state(self.me, to) == GRANTED:
+            # Who has a promise from somebody helps them, too.
+            terms = ["help-yes"]
         is_decision = self.matter is not None and bool(self.matter.whether)
         if not is_decision and self.dice.random() < _GENEROUS * self.disposition.friendliness + 0.1:
             terms.insert(0, "help-yes")
-        is_refused = self.dice.random() > _WILLING + (1 - _WILLING) * self.disposition.friendliness
+        is_refused = (
+            terms[0] != "help-yes"
+            and self.dice.random() > _WILLING + (1 - _WILLING) * self.disposition.friendliness
+        )
         if is_refused and "help-no" not in said[-12:]:
             terms.insert(0, "help-no")
         answer = self._first([*terms, "help-yes", "help-no"], to)
         if self.moves and self.moves[-1] == "help-yes":
-            backing = self._backing(to)
-            return f"{answer} {backing}" if backing else answer
+            more = self._backing(to)
+            if not more and not _DENIED.search(self._slots_of_mine.get("fact", "not")):
+                more = self._first(["bring"])
+            return f"{answer} {more}" if more else answer
         return answer
 
     def _to_a_doubt_of_my_word(self, to: str) -> str:
@@ -505,16 +526,32 @@ class _Turn:
             return self._first(self._by_temper(FOREIGN[act]), line.handle) if act in FOREIGN else ""
         met = next((OVERHEARD[move] for move in reversed(moves) if move in OVERHEARD), ())
         if "count-won" in moves:
-            decided = next(said.slots.get("option") for said in understood(line.text) if said.move == "count-won")
+            decided = next(
+                said.slots.get("option") for said in understood(line.text) if said.move == "count-won"
+            )
             met = ("take-won",) if self._position(self.me) in {decided, ""} else ("take-lost",)
         meant = {said.slots.get("other") for said in understood(line.text) if said.move == "close-deal"}
         if "close-deal" in moves and self._name(self.me) not in meant:
             return ""
         if "tell-want" in moves and self.reading.rounds >= rounds_of_positions:
             return ""
-        if {"tell-deal", "tell-want"} & set(moves) and self.dice.random() > _REMARKED:
+        third = ""
+        if {"settle", "help-yes", "help-no", "help-no-rival"} & set(moves):
+            third = next(
+                (to for one, _, to in reversed(self.situation.told) if one.ref == line.ref and to), ""
+            )
+            if not third or third == self.me or {"hear-bargain", "hear-refusal"} & self._moves_lately():
+                return ""
+        if {"tell-deal", "tell-want", "settle", "help-yes", "help-no", "help-no-rival"} & set(
+            moves
+        ) and self.dice.random() > _REMARKED:
             return ""
-        return self._first(met, line.handle)
+        return self._first(met, line.handle, other=third)
+
+    def _moves_lately(self) -> set[str]:
+        """The moves of the last few lines."""
+        newest = {line.ref for line in self.reading.discussion[-lines_between_remarks:]}
+        return {said.move for line, said, _ in self.situation.told if line.ref in newest}
 
     # What I begin myself
 
@@ -523,7 +560,11 @@ class _Turn:
         return self._first(
             [
                 *(["ask-why"] if to in self.situation.wants and "ask-why" not in self._asked(to) else []),
-                *(["ask-want"] if to not in self.situation.wants and "ask-want" not in self._asked(to) else []),
+                *(
+                    ["ask-want"]
+                    if to not in self.situation.wants and "ask-want" not in self._asked(to)
+                    else []
+                ),
             ],
             to,
         )
@@ -632,9 +673,7 @@ class _Turn:
         able = [
             handle
             for handle in self.situation.company
-            if handle not in asked
-            and not self._is_rival(handle)
-            and name_of(handle).lower() not in named
+            if handle not in asked and not self._is_rival(handle) and name_of(handle).lower() not in named
         ]
         busy = {
             one
@@ -690,7 +729,11 @@ class _Turn:
         if self.story.is_secret:
             return ""
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
-        opposed = [handle for handle in rivals if {"oppose", "stand-against", "help-no-rival"} & self._told_to(handle)]
+        opposed = [
+            handle
+            for handle in rivals
+            if {"oppose", "stand-against", "help-no-rival"} & self._told_to(handle)
+        ]
         to = self.situation.next_speaker
         if not opposed or to in rivals or "ask-side" in self._asked(to):
             return ""
@@ -711,6 +754,8 @@ class _Turn:
     def _ask_why(self) -> str:
         to = self.situation.next_speaker
         is_open = to in self.situation.wants and "ask-why" not in self._asked(to)
+        if self._is_past(lines_of_questions):
+            return ""
         return self._first(["ask-why"], to) if is_open and self.dice.random() < _CURIOUS else ""
 
     # What is to be decided
@@ -719,14 +764,29 @@ class _Turn:
     def matter(self) -> Matter | None:
         return matter_of(self.reading.me.goal)
 
+    @property
+    def _said_position(self) -> str:
+        """What I said in sight that I am for."""
+        mine = self.situation.said_by.get(self.me, ())
+        said = [one.slots.get("option") for one in mine if one.move in _TAKING_POSITION]
+        return self._option_named(said[-1] or "", self.me) if said else ""
+
     def _position(self, handle: str) -> str:
         """For which answer somebody said they are; before that, what their want tells. What one said for the sake of a
         promise does not outlive it."""
         broken = any(one.asked == handle and one.state == BROKEN for one in self.situation.dealings)
         for line, said, _ in reversed(self.situation.told):
             option = said.slots.get("option") if said.move in _TAKING_POSITION else None
-            if option and line.handle == handle and not (broken and said.move != "stand-for"):
+            if option and line.handle == handle and not (broken and said.move.startswith("back")):
                 return self._option_named(option, handle)
+        leaning = self._own_leaning if handle == self.me else self._leaning_of(handle)
+        if leaning and leaning != NOT_YET:
+            return leaning
+        # Who gave somebody their word is for what that one needs, also when the line that said so is out of sight.
+        given = [one.asker for one in self.situation.dealings if one.asked == handle and one.state == GRANTED]
+        return next((option for asker in given if (option := self._needed_by(asker))), leaning)
+
+    def _needed_by(self, handle: str) -> str:
         return self._own_leaning if handle == self.me else self._leaning_of(handle)
 
     def _leaning_of(self, handle: str) -> str:
@@ -779,7 +839,11 @@ class _Turn:
         """For which answer I am, once."""
         option = self._own_leaning
         # Who wants it themselves has said so with what they want.
-        if option != NOT_YET or self.reading.rounds < rounds_before_stances or self._has_said(*_TAKING_POSITION):
+        if (
+            option != NOT_YET
+            or self.reading.rounds < rounds_before_stances
+            or self._has_said(*_TAKING_POSITION)
+        ):
             return ""
         return f"{self._fact_told()} {self._first(['stand-for'], option=option)}".strip()
 
@@ -788,22 +852,26 @@ class _Turn:
         matter = self.matter
         everybody = (*self.situation.company, self.me)
         whos = matter.whos if matter is not None else ()
-        return next(
-            (one for one in everybody for who in whos if who.answer(name_of(one)) == option), ""
-        )
+        return next((one for one in everybody for who in whos if who.answer(name_of(one)) == option), "")
 
     def _backing(self, to: str) -> str:
         """Whoever I promised to help has me for their answer, too."""
         option = self._leaning_of(to)
-        if not option or option == self._position(self.me) or (self.matter and self.matter.whos and self._own_leaning):
+        if (
+            not option
+            or option == self._said_position
+            or (self.matter and self.matter.whos and self._own_leaning)
+        ):
             return ""
         self.who = self._holder_of(option)
-        had_another = bool(self._position(self.me))
+        had_another = self._position(self.me) not in {"", option}
         return self._first(["back-other" if had_another else "back"], option=option)
 
     def _ask_where_they_stand(self) -> str:
         to = self.situation.next_speaker
-        is_known = self.matter is None or bool(self.matter.culprit) or not self._goal or bool(self._position(to))
+        is_known = (
+            self.matter is None or bool(self.matter.culprit) or not self._goal or bool(self._position(to))
+        )
         if is_known or self.reading.rounds < rounds_before_stances or "ask-stand" in self._asked(to):
             return ""
         return self._first(["ask-stand"], to)
@@ -813,7 +881,9 @@ class _Turn:
         matter = self.matter
         if matter is None or not self._own_leaning or len(matter.whos) < 2:
             return ""
-        return next((who.deed for who in matter.whos if who.answer(self._name(self.me)) != self._own_leaning), "")
+        return next(
+            (who.deed for who in matter.whos if who.answer(self._name(self.me)) != self._own_leaning), ""
+        )
 
     def _ask_for_the_culprit(self) -> str:
         if self.matter is None or not self.matter.culprit:
@@ -848,14 +918,16 @@ class _Turn:
     def _decided(self) -> str:
         """A call for a vote, my vote, or the count, where something is to be decided; empty where that is done."""
         matter = self.matter
-        if matter is None or matter.culprit or any(said.move == "count" for _, said, _ in self.situation.told):
+        if (
+            matter is None
+            or matter.culprit
+            or any(said.move == "count" for _, said, _ in self.situation.told)
+        ):
             return ""
         calls = [line for line, said, _ in self.situation.told if said.move == "call"]
         if not calls:
             return self._first(["call"])
-        since = [
-            (line, said) for line, said, _ in self.situation.told if int(line.ref) >= int(calls[-1].ref)
-        ]
+        since = [(line, said) for line, said, _ in self.situation.told if int(line.ref) >= int(calls[-1].ref)]
         voted = {line.handle for line, said in since if said.move in {*_TAKING_POSITION, "abstain"}}
         if self.me not in voted:
             vote = self._vote()
@@ -865,12 +937,21 @@ class _Turn:
 
     def _vote(self) -> str:
         """What I am for in the end: what I said; else what somebody needs who has my word; else nothing."""
-        given = [one.asker for one in self.situation.dealings if one.asked == self.me and one.state == GRANTED]
+        given = [
+            one.asker for one in self.situation.dealings if one.asked == self.me and one.state == GRANTED
+        ]
         options = [self._position(self.me), *(self._leaning_of(asker) for asker in given), self._followed()]
         option = next((option for option in options if option), "")
         self.who = self._holder_of(option)
         self.voted = option
-        return self._first(["stand-for"], option=self._as_i_say(option)) if option else self._first(["abstain"])
+        for asker in given:
+            if option == self._leaning_of(asker) != self._own_leaning:
+                return self._first(
+                    ["stand-for-word", "stand-for"], other=asker, option=self._as_i_say(option)
+                )
+        return (
+            self._first(["stand-for"], option=self._as_i_say(option)) if option else self._first(["abstain"])
+        )
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         """What is true of the end for me, the weightiest first."""
@@ -889,6 +970,9 @@ class _Turn:
             yield "close-rival", handle
         if not (mine or given or rivals or self.story.is_secret):
             yield "close-alone", ""
+        culprit = self.matter is not None and self.matter.culprit
+        if culprit and not any(said.move == "close-culprit" for _, said, _ in self.situation.told):
+            yield "close-culprit", ""
         if self._goal and not any(said.move == "close-goal" for _, said, _ in self.situation.told):
             yield "close-goal", ""
 
@@ -955,7 +1039,9 @@ class _Turn:
         if matter is None or not matter.whos or not self._own_leaning:
             return False
         theirs = self._who_leaning(handle, self.situation.wants.get(handle, ""))
-        return bool(theirs) and theirs.removeprefix(name_of(handle)) == self._own_leaning.removeprefix(name_of(self.me))
+        return bool(theirs) and theirs.removeprefix(name_of(handle)) == self._own_leaning.removeprefix(
+            name_of(self.me)
+        )
 
     def _asked(self, handle: str) -> set[str]:
         """What anybody asked somebody in sight."""
@@ -963,7 +1049,9 @@ class _Turn:
 
     def _told_to(self, handle: str) -> set[str]:
         """What I said to somebody in sight."""
-        return {said.move for line, said, to in self.situation.told if to == handle and line.handle == self.me}
+        return {
+            said.move for line, said, to in self.situation.told if to == handle and line.handle == self.me
+        }
 
     def _has_said(self, *moves: str) -> bool:
         """Whether I said one of some moves in sight, or in this line."""
@@ -1012,7 +1100,8 @@ class _Turn:
                 text = f"{filled(pattern, slots, self.dice, set())}{self._mark(pattern)}"
                 if move in _ANSWERING and "you" not in pattern.slots and self._is_name_needed(to):
                     text = f"{self._name(to)}, {_small(text)}"
-                if self._says_twice(pattern, slots):
+                is_empty = move not in _DWELT_ON and is_echo(text, self._known_texts)
+                if is_empty or self._says_twice(pattern, slots):
                     continue
                 if text.lower() not in self.reading.visible_text and self._is_sound(text):
                     self.moves.append(move)

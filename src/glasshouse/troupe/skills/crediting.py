@@ -45,7 +45,11 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         return _undecided(speaker, branch, points, before)
     last = str(before[-1].fields["winner"]) if before else _NOBODY
     told = " ".join(line.text for line in before)
-    fresh = [point for point in points[winner] if point.sort and not (point.words and point.words in told)]
+    fresh = [
+        point
+        for point in points[winner]
+        if point.sort and not (point.words and _as_theirs(point, winner) in told)
+    ]
     cites = [point.line.ref for point in (*fresh, *points[winner])]
     text = _words_for(speaker, winner, last, fresh, points)
     return _verdict(speaker, branch, text, winner, cites)
@@ -66,14 +70,12 @@ def _words_for(
     moves: list[str] = []
     for point in fresh:
         if point.words:
-            slots["quote"] = point.words.replace("my ", f"{name_of(winner)}'s ", 1)
+            slots["quote"] = _as_theirs(point, winner)
             moves = ["verdict-quote"]
-            if point.sort == QUOTE:
-                slots["quote"] = point.words
-            elif shown == [winner] and others:
+            if point.sort == SHOWN and shown == [winner] and others:
                 slots["other"] = name_of(others[0])
                 moves = ["verdict-only", "verdict-shown"]
-            else:
+            elif point.sort == SHOWN:
                 moves = ["verdict-shown"]
             break
         if point.sort in {FAIR, CALM}:
@@ -121,6 +123,14 @@ def _verdict(speaker: Speaker, branch: Branch, text: str, winner: str, cites: Se
         winner=winner if winner in words else words[-1],
         cites=list(dict.fromkeys(cites))[:lines_cited_max],
     )
+
+
+def _as_theirs(point: PointMade, name: str) -> str:
+    """What a verdict repeats of a point: words that were said as they were, a thing that was shown as its owner's."""
+    if point.sort != SHOWN:
+        return point.words
+    thing = point.words.partition(",")[0]
+    return f"{name_of(name)}'s {thing.removeprefix('my ')}" if thing.startswith("my ") else thing
 
 
 def _of_the_first(speaker: Speaker, moves: Sequence[str], slots: dict[str, str]) -> str:

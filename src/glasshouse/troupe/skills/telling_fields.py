@@ -13,11 +13,13 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.field_texts import named_in_sight
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import chosen_word, is_ref
 from glasshouse.troupe.skills.branches import Branch, Reply, counted, in_a_list, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken
+from glasshouse.troupe.talk.manners import manner_of
 from glasshouse.troupe.talk.own_story import story_of
 from glasshouse.troupe.vocabulary import stem, stems_of
 
@@ -38,17 +40,52 @@ _MADE: Final = re.compile(r"present|shown|show|serve|offer|made|make|built|build
 _LEFT: Final = re.compile(r"left|remaining|countdown")
 _DECIDED: Final = (".chosen", ".decided", ".picked")
 _MEASURES: Final = frozenset(
-    {"minutes", "hours", "days", "seconds", "weeks", "years", "costs", "points", "euros", "dollars", "pounds", "goals"}
+    {
+        "minutes",
+        "hours",
+        "days",
+        "seconds",
+        "weeks",
+        "years",
+        "costs",
+        "points",
+        "euros",
+        "dollars",
+        "pounds",
+        "goals",
+    }
 )
 """What no one decides how many there are."""
 _SURE: Final = frozenset(
-    {"tell-want", "give-reason", "boast", "promise", "promise-care", "agree", "help-yes", "hold-word", "hold-want", "settle"}
+    {
+        "tell-want",
+        "give-reason",
+        "boast",
+        "promise",
+        "promise-care",
+        "agree",
+        "help-yes",
+        "hold-word",
+        "hold-want",
+        "settle",
+    }
 )
 _UNSURE: Final = frozenset(
-    {"no-reason", "answer-event", "answer-what", "answer-yes", "keep-secret", "help-no", "ask-help", "boast-plain"}
+    {
+        "no-reason",
+        "answer-event",
+        "answer-what",
+        "answer-yes",
+        "keep-secret",
+        "help-no",
+        "ask-help",
+        "boast-plain",
+    }
 )
 _AGAINST: Final = re.compile(r"change|reject|deny|denied|no\b|against|low|fail|refuse|guilty|stop|bad|wait")
-_CROSS: Final = frozenset({"refuse-reason", "oppose", "stand-against", "decline", "help-no", "bear-no", "set-term"})
+_CROSS: Final = frozenset(
+    {"refuse-reason", "oppose", "stand-against", "decline", "help-no", "bear-no", "set-term"}
+)
 _NUMBERS: Final = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "twelve": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100,
@@ -169,7 +206,9 @@ def _own_thing(reading: Reading, noun: str) -> str:
 
 def _parts_of(speaker: Speaker, schema: Mapping[str, Any]) -> int:
     low = max(1, int(schema.get("minimum", 2)))
-    return speaker.dice.randint(low, min(int(schema.get("maximum", number_of_things_max)), number_of_things_max))
+    return speaker.dice.randint(
+        low, min(int(schema.get("maximum", number_of_things_max)), number_of_things_max)
+    )
 
 
 def thrown_by(speaker: Speaker, branches: Sequence[Branch]) -> Thrown | None:
@@ -186,7 +225,8 @@ def thrown_by(speaker: Speaker, branches: Sequence[Branch]) -> Thrown | None:
         words = branch.words_of(name)
         if words:
             me = speaker.reading.me
-            mine = stems_of("; ".join((me.persona, me.wants, me.temper, *me.cares, me.handle)))
+            good_at = [row[1] for row in shelf.rows("aptitudes.tsv") if row[0] == manner_of(me.temper)]
+            mine = stems_of("; ".join((me.persona, me.wants, *me.cares, *good_at)))
             fields[name] = chosen_word(list(words), mine, Random(f"{me.handle}{name}"))
         elif schema.get("type") in {"integer", "number"}:
             low, high = int(schema.get("minimum", 1)), int(schema.get("maximum", dice_sides_max))

@@ -41,6 +41,20 @@ _BY_THE_ASKER: Final[Mapping[str, tuple[tuple[str, ...], str]]] = MappingProxyTy
         "refuse-term": ((TERMS,), REFUSED),
     }
 )
+_SHOWN_BY_THE_ASKED: Final[Mapping[str, str]] = MappingProxyType(
+    {"help-yes": GRANTED, "settle": GRANTED, "hold-word": GRANTED, "break-word": BROKEN}
+)
+_SHOWN_BY_THE_ASKER: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "thank": GRANTED,
+        "glad": GRANTED,
+        "bear-no": REFUSED,
+        "betrayed": BROKEN,
+        "ask-hold": GRANTED,
+        "tell-deal": GRANTED,
+    }
+)
+"""What shows how it stands where the lines before it are out of sight."""
 _ASKING: Final = frozenset({"ask-help", "ask-help-for-chore"})
 
 
@@ -69,24 +83,30 @@ def dealings_in(said: Iterable[Said]) -> list[Dealing]:
     for one in said:
         if one.move in _ASKING and one.to:
             dealings[one.by, one.to] = Dealing(one.by, one.to, OPEN, one.ref)
-        elif one.move == "tell-deal" and one.to:
-            dealings.setdefault((one.by, one.to), Dealing(one.by, one.to, GRANTED, one.ref))
         elif one.move == "accept" and one.to:
             # Who accepts an offer is as one who had asked.
             dealings[one.by, one.to] = Dealing(one.by, one.to, GRANTED, one.ref)
-        elif one.move in _BY_THE_ASKED:
-            _move_on(dealings, (one.to, one.by), _BY_THE_ASKED[one.move], one.ref)
-        elif one.move in _BY_THE_ASKER:
-            _move_on(dealings, (one.by, one.to), _BY_THE_ASKER[one.move], one.ref)
+        elif one.move in _BY_THE_ASKED or one.move in _SHOWN_BY_THE_ASKED:
+            pair = (one.to, one.by)
+            _move_on(dealings, pair, _BY_THE_ASKED.get(one.move), _SHOWN_BY_THE_ASKED.get(one.move), one.ref)
+        elif one.move in _BY_THE_ASKER or one.move in _SHOWN_BY_THE_ASKER:
+            pair = (one.by, one.to)
+            _move_on(dealings, pair, _BY_THE_ASKER.get(one.move), _SHOWN_BY_THE_ASKER.get(one.move), one.ref)
     return list(dealings.values())
 
 
 def _move_on(
     dealings: dict[tuple[str, str], Dealing],
     pair: tuple[str, str],
-    step: tuple[tuple[str, ...], str],
+    step: tuple[tuple[str, ...], str] | None,
+    shown: str | None,
     ref: str,
 ) -> None:
+    """A step from one state to the next; else what the move shows, where what led to it is out of sight."""
     dealing = dealings.get(pair)
-    if dealing is not None and dealing.state in step[0]:
+    if not all(pair):
+        return
+    if dealing is not None and step is not None and dealing.state in step[0]:
         dealings[pair] = dealing._replace(state=step[1], ref=ref)
+    elif shown is not None and (dealing is None or dealing.state in {OPEN, TERMS, PROMISED}):
+        dealings[pair] = Dealing(*pair, shown, ref)

@@ -24,7 +24,9 @@ NOT_YET: Final = "not yet"
 
 _WHETHER: Final = re.compile(r"\bwhether (.+?)(?:[.;]|$)", re.IGNORECASE)
 _WHO: Final = re.compile(r"\bwho (\w+) (.+?)(?= and who\b| when | if |[.,;]|$)", re.IGNORECASE)
-_KEEPING: Final = frozenset(map(stem, ("save", "keep", "repair", "mend", "rescue", "protect", "preserve", "open")))
+_KEEPING: Final = frozenset(
+    map(stem, ("save", "keep", "repair", "mend", "rescue", "protect", "preserve", "open"))
+)
 _LOSING: Final = frozenset(
     map(stem, ("sell", "close", "shut", "destroy", "end", "burn", "remove", "leave", "abandon", "demolish"))
 )

@@ -114,7 +114,9 @@ def _helped(wish: str, deed: str) -> str:
         return deed if len(deed.split()) <= helped_words_max else _short(deed)
     if not wish:
         return ""
-    return f"have {wish}" if wish.split(maxsplit=1)[0].lower() in {"no", "nobody", "nothing"} else f"get {wish}"
+    return (
+        f"have {wish}" if wish.split(maxsplit=1)[0].lower() in {"no", "nobody", "nothing"} else f"get {wish}"
+    )
 
 
 def _short(deed: str) -> str:

@@ -56,6 +56,7 @@ ECHOES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "break-word": ("betrayed",),
         "give-part": ("take-part",),
         "give-reason": ("take-reason", "refuse-reason"),
+        "keep-secret": ("doubt-secret",),
     }
 )
 """What was told me -> what I say to it, once."""
@@ -64,6 +65,10 @@ OVERHEARD: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "tell-want": ("hear-want",),
         "close-deal": ("hear-close",),
+        "settle": ("hear-bargain",),
+        "help-yes": ("hear-bargain",),
+        "help-no": ("hear-refusal",),
+        "help-no-rival": ("hear-refusal",),
         "tell-deal": ("hear-deal",),
         "present": ("hear-present",),
         "try-won": ("hear-won",),

@@ -28,7 +28,9 @@ ABOUT_EVENTS: Final = frozenset(
 )
 _ROLES: Final = re.compile(r"([\w~-]+(?: [A-Z]\b)?)(?:@[\w~-]+)? \((\w+)")
 _SILENT_ROLES: Final = frozenset({"narrator", "judge", "audience"})
-_WITH_WANT: Final = frozenset({"tell-want", "oppose", "help-no-rival", "close-alone", "hold-want", "bear-event"})
+_WITH_WANT: Final = frozenset(
+    {"tell-want", "oppose", "help-no-rival", "close-alone", "hold-want", "bear-event"}
+)
 """Moves that say what their speaker wants."""
 _WITH_HELP: Final = frozenset({"ask-help", "ask-help-for-chore", "help-if"})
 """Moves that say what their speaker wants help with."""
