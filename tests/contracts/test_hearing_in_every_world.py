@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Self
 
 import msgspec
 import pytest
@@ -103,11 +104,16 @@ class Rewriting:
     def __init__(self, plot: Plot) -> None:
         self.plot = plot
         self.spoken = 0
+        self._troupe = OfflineModel()
+
+    def with_script(self, script: str) -> Self:
+        self._troupe = self._troupe.with_script(script)
+        return self
 
     async def complete(self, prompt: Prompt) -> Completion:
         if self.plot.is_cut:
             prompt = msgspec.structs.replace(prompt, user=without_lines(prompt.user, self.plot.nouns))
-        completion = await OfflineModel().complete(prompt)
+        completion = await self._troupe.complete(prompt)
         reply = json.loads(completion.text)
         if reply["kind"] in {kinds.AGENT_PASSED, kinds.TOOL_CALLED}:
             return completion

@@ -280,7 +280,7 @@ def test_a_debater_takes_the_side_of_its_persona() -> None:
     thoughts: dict[str, list[str]] = {"pro": [], "con": []}
     for stage.seed in range(60):
         for name, texts in thoughts.items():
-            texts.append(stage.reply(name)["thought"])
+            texts.append(stage.reply(name).get("thought", ""))
 
     assert (
         sum(

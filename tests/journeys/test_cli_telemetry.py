@@ -1,6 +1,7 @@
 """What a play sends to a collector, and what it writes to logs."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,7 +110,9 @@ def test_logs_have_a_line_an_event_and_nothing_that_anybody_thinks_says_or_holds
     assert dealt
     assert thoughts
     hidden = {*words_of(events), *texts_in(dealt)} - {event["actor"] for event in events}
-    assert [text for text in hidden if text in play.stderr] == []
+    # A short word that was dealt may be part of the name of a kind, as `fork` is of `session.forked`.
+    told = [text for text in hidden if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", play.stderr)]
+    assert told == []
 
 
 def test_logs_at_the_usual_level_tell_about_runs_alone(tmp_path: Path) -> None:

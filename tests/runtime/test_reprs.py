@@ -73,8 +73,11 @@ NOT_MADE_HERE = {
     "MomentChatClient",
     "MomentChatModel",
     "MomentModel",
+    "ModelContract",
+    "StoreContract",
 }
-"""Types for hints, errors, another name of `Event`, and models of other frameworks, which show themselves as theirs do."""
+"""Types for hints, errors, another name of `Event`, models of other frameworks, which show themselves as theirs do, and suites of checks,
+of which pytest makes classes of its own."""
 
 
 @tool
@@ -249,7 +252,9 @@ def filled(value: Any) -> Any:
         elif isinstance(now, list | tuple):
             write(full, name, type(now)([*now, *now] * 50 or MANY))
         elif isinstance(now, dict):
-            write(full, name, {**now, **dict.fromkeys(MANY, next(iter(now.values()), MANY[0]))})
+            values = [*now.values(), *([MANY[0]] if get_args(hints.get(name))[-1:] == (str,) else [])]
+            # Of what an empty one of another type would hold, nothing is known.
+            write(full, name, {**now, **dict.fromkeys(MANY, values[0])} if values else now)
         elif now in (None, msgspec.UNSET) and (int in allowed or float in allowed):
             write(full, name, 123_456)
     return full

@@ -133,7 +133,7 @@ def test_with_a_token_there_is_a_link_for_each_role_under_any_path(tmp_path: Pat
                     assert answer.status_code == status
 
 
-def test_what_cannot_be_served_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_what_cannot_be_served_is_said_in_one_sentence_and_where_help_is(tmp_path: Path) -> None:
     (other := tmp_path / "other.txt").write_text("This is no store. " * 100, encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -149,7 +149,10 @@ def test_what_cannot_be_served_is_said_in_one_sentence(tmp_path: Path) -> None:
             result = run("serve", *words, cwd=tmp_path, **environment_)
             assert (result.returncode, result.stdout) == (3, ""), words
             assert expected in result.stderr, words
-            assert result.stderr.count("\n") == 1, words
+            said, help_, *more = result.stderr.splitlines()
+            assert said.startswith("glasshouse: "), words
+            assert help_.startswith("Help: docs/"), words
+            assert more == [], words
     assert run("serve", "--root-path", "a b").returncode == 2
 
 

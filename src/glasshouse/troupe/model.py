@@ -33,7 +33,9 @@ from glasshouse.troupe.skills.guessing import named_or_asked
 from glasshouse.troupe.skills.judging import verdict
 from glasshouse.troupe.skills.keeping import kept_answer
 from glasshouse.troupe.skills.looking_up import looked_up
+from glasshouse.troupe.skills.noticing import noticed
 from glasshouse.troupe.skills.pairing import bluffed
+from glasshouse.troupe.skills.pointing import pointed
 from glasshouse.troupe.skills.recalling import remembered
 from glasshouse.troupe.skills.reflecting import reflected, taken_up
 from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
@@ -66,6 +68,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
     contributed,
     kept_answer,
     named_or_asked,
+    pointed,
     hypothesis,
     objection,
     credited,
@@ -134,6 +137,7 @@ def answer(prompt: Prompt, lines_max: int | None = None, script: Script | None =
     branches = [branch for branch in branches if not is_group_tool(branch)]
     if reply is None:
         reply = taken_up(speaker, _in_parts(speaker, branches) or _reply(speaker, branches))
+        reply = noticed(speaker, branches, reply)
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
     if reading.titles:
         said = {name: with_titles(value, reading.titles) for name, value in said.items()}
@@ -162,7 +166,9 @@ def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
 def dice_for(seed: int, reading: Reading) -> Random:
     """Dice that fall alike for the same seed and the same that was read. The words of a prompt that tell how to answer
     are not read, so other words there change no play."""
-    texts = "\n".join(reading.read_lines)
+    # Whoever plays from a script or a game has nothing else to say.
+    again = () if reading.part is not None else reading.refused
+    texts = "\n".join((*reading.read_lines, *again))
     if "~" in texts:
         texts = _NUMBERED.sub(r"\1", texts)
     seen = f"{seed}\x1f{reading.me.handle}\x1f{texts}".encode("utf-8", "surrogatepass")

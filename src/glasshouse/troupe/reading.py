@@ -137,6 +137,8 @@ class Reading:
         """The physical lines of all that I heard, know and answer."""
         self.usable_cache: dict[str, list[Noun]] = {}
         """The things in a text that I may speak of; worked out once for each text."""
+        self.refused: list[str] = list(parts.get(LAST_ANSWER, ()))[:1]
+        """What I answered before to this very prompt and did not count, as it stands there; empty on the first time."""
         self.around = "\n".join(parts.get(AROUND, ()))
         self._scene = parts.get(SCENE, ())
         self._known = parts.get(KNOWN, ())

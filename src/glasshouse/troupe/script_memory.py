@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from glasshouse.scripts.script import Entry, Part
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.surroundings import bare_name
+from glasshouse.troupe.talk.situation import without_news
 
 refs_gathered_max: Final = 3
 """A field of a script cites this many of the newest lines at most."""
@@ -59,11 +60,22 @@ class ScriptMemory:
         return sorted(both, key=lambda entry: int(entry[1].ref)) if inward else both
 
     def _take(self, part: Part, line: Heard, index: int) -> None:
-        known = part.script.recognised(bare_name(line.handle), line.text)
+        handle = bare_name(line.handle)
+        known = part.script.recognised(handle, line.text)
+        is_news = False
+        if known is None and self._has_visitors:
+            # Behind what a visitor told, whoever hears it first says a line of the script.
+            rest = without_news(line.text)
+            is_news = rest != line.text
+            known = part.script.recognised(handle, rest) if rest and is_news else None
         if known is not None:
             self.said.append(Said(line, known.entry, known.bound, index))
-        elif not self._reading.is_mine(line):
+        elif not is_news and not self._reading.is_mine(line):
             self.strange.append(line)
+
+    @property
+    def _has_visitors(self) -> bool:
+        return bool(self._reading.disturbances) or any(line.origin == "visitor" for line in self.lines)
 
     def _count_what_was_kept(self) -> None:
         """A line whose number stands in a field of another line was kept: it is known by that, too."""

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from glasshouse.troupe.noun_classes import class_of_word
 from glasshouse.troupe.reading import Identity
+from glasshouse.troupe.talk.verbs import base_behind_he
 from glasshouse.troupe.vocabulary import is_a, of_sort, stems_of
 
 wants_cache_identities_max: Final = 512
@@ -40,7 +41,8 @@ _DOING: Final = re.compile(r"\b(?:he|she|you) (is|are|has|was|were|does|\w+s)\b"
 """A pronoun with what it does: `he is`, `she carries`."""
 _I_DO: Final = {"is": "am", "are": "am", "has": "have", "was": "was", "were": "was", "does": "do"}
 _PRONOUN: Final = re.compile(rf"\b(?:{'|'.join(_OWN)})\b(?=(\s+\w+)?)", re.IGNORECASE)
-_SOMEBODY: Final = frozenset({"everybody", "everyone", "somebody", "someone", "others", "nobody"})
+_SOMEBODY: Final = frozenset({"everybody", "everyone", "others"})
+"""Whose pronouns stay theirs. `somebody to carry her coal` is about my coal."""
 
 
 class Want(NamedTuple):
@@ -62,11 +64,14 @@ def want_of(me: Identity) -> Want:
     text = _first_clause(me.wants)
     if not text or len(text.split()) > want_words_max:
         return Want(cares=cares, stems=stems)
-    text = _as_mine(text)
+    text = _as_mine(_with_me_for_my_name(text, me.handle))
     first, _, rest = text.partition(" ")
     if first.lower() == "to" and rest:
         deed = "" if rest.startswith(("be ", "have ")) else rest
         return Want(text, text, deed, cares, stems)
+    if _is_done_by_others(first.lower()) and rest.split(" ", 1)[0].lower() in of_sort("det"):
+        first = base_behind_he(first.lower())
+        text = f"{first} {rest}"
     if _is_done(first.lower()) and rest:
         return Want(f"to {text}", f"to {text}", text, cares, stems)
     if first.lower() == "that":
@@ -78,6 +83,18 @@ def round_settled(me: Identity) -> int:
     """In which round of the show a player gets what it wants, or gives it up."""
     digest = blake2b(f"{me.handle}\x1f{me.wants}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return rounds_before_settled_min + int.from_bytes(digest, "big") % rounds_before_settled_spread
+
+
+def _with_me_for_my_name(text: str, handle: str) -> str:
+    """A want in which its player is called `the doctor`, as the doctor says it."""
+    name = re.escape(handle.replace("-", " "))
+    text = re.sub(
+        rf"\bthe {name} (is|was|has)\b",
+        lambda match: f"I {_I_DO.get(match[1].lower(), 'have')}",
+        text,
+        flags=re.IGNORECASE,
+    )
+    return re.sub(rf"\bthe {name}['\u2019]s\b", "my", text, flags=re.IGNORECASE)
 
 
 def _first_clause(wants: str) -> str:
@@ -130,6 +147,11 @@ def _is_done(word: str) -> bool:
     if word in of_sort("det") or is_a(word, "stop"):
         return word in {"be", "have", "do", "let"}
     return is_a(word, "verb") and (not word.endswith(("ed", "ing", "s")) or word.endswith("ss"))
+
+
+def _is_done_by_others(word: str) -> bool:
+    """Whether a word is what somebody does, and no thing: `defends`."""
+    return bool(base_behind_he(word)) and not is_a(word, "noun") and word not in {"is", "has", "does"}
 
 
 def _care(care: str) -> str:

@@ -12,6 +12,9 @@ from msgspec.structs import replace
 
 from glasshouse.assembly import ModelRouter
 from glasshouse.errors import ModelUnreachable, Refused
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.scenario import CastEntry, Scenario
 from glasshouse.model_values import Form
 from glasshouse.runtime.capabilities import close_model, open_model
 from glasshouse.runtime.ports import Model
@@ -35,6 +38,18 @@ PROMPT: Final = Prompt(
     7,
     200,
 )
+POND: Final = LoadedWorld.of(
+    Scenario(
+        name="pond",
+        goal="Agree what the evening is for.",
+        cast=(CastEntry(use="heron"), CastEntry(use="frog")),
+    ),
+    [
+        Manifest(name="heron", persona="Stands on one leg and asks.", schedule={"tick_every": 1}),
+        Manifest(name="frog", persona="Answers every question with a plan.", schedule={"tick_every": 1}),
+    ],
+)
+"""A world in which both creatures ask their model in each turn."""
 at_once = 4
 """How many prompts a check asks side by side."""
 
@@ -97,7 +112,7 @@ class ModelContract:
 
         async def played(model: Model) -> tuple[int, bool]:
             async with Terrarium(models=ModelRouter(model)) as terrarium:
-                run = await terrarium.open_world("twenty-sprouts", rng_seed=4)
+                run = await terrarium.open_world(POND)
                 await terrarium.run(run.id, turns=2)
                 await terrarium.finish(run.id)
                 return terrarium.run_of(run.id).calls, (await verify(terrarium, run.id)).is_same

@@ -1,6 +1,6 @@
 """Bluffing: speaking of a secret word without saying it, and telling who holds another one.
 
-A vote is chosen by a field whose words are the handles of those who spoke; a description by a word that was dealt and a
+A vote is chosen by a field whose words are the handles of those who spoke, where a word was dealt; a description by a word that was dealt and a
 branch that asks for a text alone. Always holds: the word itself is never said.
 """
 
@@ -20,8 +20,8 @@ from glasshouse.troupe.vocabulary import stems_of
 def vote(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """The one whose words fit least with mine and with everybody's."""
     reading = speaker.reading
-    if not (speaker.has_a_part or word_known(reading)):
-        return None  # Only where words were dealt does somebody not fit in.
+    if not word_known(reading):
+        return None
     handles = {line.handle for line in reading.heard if line.origin == "cast"}
     for branch in branches:
         for field in branch.fields:

@@ -20,12 +20,12 @@ from glasshouse.troupe.reactions import Act, acts, calling_of, stance_of, weight
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.salience import main_thing, owed_by
 from glasshouse.troupe.skills.branches import Branch, Reply, in_a_list, passing, with_line
-from glasshouse.troupe.skills.telling_fields import Meant, fields_told, shown_by, thrown_by
+from glasshouse.troupe.skills.telling_fields import Meant, fields_told, has_open_fields, shown_by, thrown_by
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
 from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS
 from glasshouse.troupe.talk.echoes import is_echo
-from glasshouse.troupe.talk.happenings import Happening, happenings_in
+from glasshouse.troupe.talk.happenings import Happening, happenings_in, slots_of
 from glasshouse.troupe.talk.manners import manner_of
 from glasshouse.troupe.talk.matters import NOT_YET, YES, Matter, deed_for, is_for, matter_of
 from glasshouse.troupe.talk.own_story import Story
@@ -41,6 +41,8 @@ lines_before_return_min: Final = 5
 """What happened comes back no sooner."""
 lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
+own_name_chars_min: Final = 3
+"""A shorter part of a handle is no name."""
 questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
 lines_before_closing: Final = (7, 3)
@@ -102,9 +104,13 @@ _ANSWERING: Final = frozenset(
     move for table in (ANSWERS, ECHOES) for moves in table.values() for move in moves
 ) - {"tell-want", "stand-for", "answer-event", "abstain", "side-other", "hold-want"}
 """What one says to somebody."""
+_VOTING: Final = frozenset({"stand-for", "stand-for-word", "abstain"})
 _DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|lost)\b")
 """What stands in a fact that helps nobody."""
 _TAKING_POSITION: Final = ("stand-for", "stand-for-word", "back", "back-other")
+_CALLS: Final = frozenset(
+    {"well", "no", "yes", "good", "then", "so", "look", "really", "oh", "ha", "bless", "all"}
+)
 _LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
 _GOES_ON: Final = 0.6
@@ -129,6 +135,7 @@ _DWELT_ON: Final = frozenset(
         "note-quoted",
         "note-scene",
         "deny-it",
+        "count-won",
     }
 )
 _RETURNED: Final = 0.8
@@ -165,7 +172,13 @@ def conversed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     ]
     if filled_in and (not plain or meant.who or chosen_kind or speaker.dice.random() < _OWN_KIND):
         return filled_in[0]
-    return with_line((plain or open_branches)[0], spoken) if plain else passing(branches, speaker, "pass")
+    if plain:
+        return with_line(plain[0], spoken)
+    listed = [branch for branch in open_branches if not has_open_fields(branch)]
+    if listed:
+        return with_line(listed[0], spoken)
+    # What cannot be stated is not made up.
+    return passing(branches, speaker, "pass") or with_line(open_branches[0], spoken)
 
 
 class _Turn:
@@ -183,6 +196,8 @@ class _Turn:
         self.is_contest = "(judge" in speaker.reading.around
         self.moves: list[str] = []
         """The moves of the line that is being made."""
+        self.patterns: set[tuple[str, tuple[str, ...]]] = set()
+        """The sentences of that line."""
         self.gaps: set[str] = set()
         """What stands in the gaps of that line already."""
         self.is_about_event = False
@@ -206,7 +221,7 @@ class _Turn:
             if text:
                 act = self._act()
                 return Spoken(text, self.speaker.thought(act), self.dice.choice(act.moods))
-            echoes = [part for part in parts if is_echo(part, self._known_texts)]
+            echoes = [part for part in parts if is_echo(part, self.reading)]
             parts.remove(echoes[0] if echoes else parts[-1])
         return None
 
@@ -221,7 +236,7 @@ class _Turn:
 
     def _in_own_words(self, text: str) -> str:
         """The line; with a word of my own behind it, if it says too little beside what all know; empty if that does not do."""
-        if not text or self.calling == "narrate" or not is_echo(text, self._known_texts):
+        if not text or self.calling == "narrate" or not is_echo(text, self.reading):
             return text
         moves = ("feel-event", "dwell") if self.is_about_event else ("dwell",)
         if _DWELT_ON.isdisjoint(self.moves):
@@ -229,16 +244,9 @@ class _Turn:
         for move in moves:
             more = self._first([move])
             longer = f"{text} {more}"
-            if more and not text.endswith("?") and not is_echo(longer, self._known_texts):
+            if more and not text.endswith("?") and not is_echo(longer, self.reading):
                 return longer if self.speaker.may_say(longer) else ""
         return ""
-
-    @cached_property
-    def _known_texts(self) -> list[str]:
-        """What a line may not only say again."""
-        reading = self.reading
-        me = reading.me
-        return [me.persona, me.goal, reading.scene, *(line.text for line in reading.discussion)]
 
     def _act(self) -> Act:
         """What I do with the line: what its first move does; where that tells nothing, what my temper leans to."""
@@ -261,7 +269,11 @@ class _Turn:
     def _with_lead(self, text: str) -> str:
         if self.calling == "narrate" or self.dice.random() > _LED:
             return text
-        own = [words for words in self.speaker.voice.openings if not nouns_in(words)]
+        own = [
+            words
+            for words in self.speaker.voice.openings
+            if not nouns_in(words) and not is_a(words.split()[0].strip(",").lower(), "verb")
+        ]
         if own:
             return with_capitals(f"{self.dice.choice(own)} {_small(text)}")
         leads = shelf.sections("grammar/leads.txt").get(self.disposition.register, ())
@@ -283,11 +295,10 @@ class _Turn:
             return
         made += [text for text in (self._overheard(),) if text and not made]
         is_asking = any(text.endswith("?") for text in made)
-        if self.calling == "ask" and not is_asking:
+        if self.calling == "ask" and not is_asking and not self._is_past(lines_before_closing):
             made += [self._question() or self._initiative()]
         elif not is_asking and len(made) < sentences_max and self._goes_on(made):
-            is_called = any(said.move == "call" for _, said, _ in self.situation.told)
-            made += [(self._decided() if is_called else "") or self._return() or self._initiative()]
+            made += [(self._decided() if self._is_called else "") or self._return() or self._initiative()]
         made = [text for text in made if text]
         if self._is_want_due(made):
             at = len(made) - 1 if made and made[-1].endswith("?") else len(made)
@@ -296,9 +307,9 @@ class _Turn:
 
     def _goes_on(self, made: Sequence[str]) -> bool:
         """Whether something of my own follows what I answered; a bargain that was just struck stands alone."""
-        if not made or self._is_first or any(said.move == "call" for _, said, _ in self.situation.told):
+        if not made or self._is_first or self._is_called:
             return True
-        if "hear-close" in self.moves:
+        if {"hear-close", "promise", "promise-care", "agree"} & set(self.moves):
             return False
         if self.is_about_event or {"settle", "thank", "betrayed", "bear-no"} & set(self.moves):
             return self.dice.random() < _GOES_ON_BEHIND_A_BARGAIN
@@ -338,9 +349,17 @@ class _Turn:
         news = [
             event
             for event in self.situation.events
-            if event.is_new_to_me and event.lines_since <= lines_event_is_new_max
+            if event.is_new_to_me
+            and event.lines_since <= lines_event_is_new_max
+            and not self._is_about_me(event.happenings[0])
         ]
         return sorted(news, key=lambda event: (event.notes > 0, event.line.origin == "world"))
+
+    def _is_about_me(self, happening: Happening) -> bool:
+        """Whether it was my own doing: nobody asks about that in their own name."""
+        names = {part for part in self.me.split("-") if len(part) >= own_name_chars_min}
+        words = re.findall(r"\b[A-Z]\w+", happening.told)
+        return any(word.lower() in names for word in words)
 
     def _about_news_first(self) -> Iterator[str]:
         """What happened, told before anything else by whoever speaks first after it."""
@@ -435,7 +454,7 @@ class _Turn:
         elif move == "ask-hold":
             yield self._to_a_doubt_of_my_word(to)
         elif move == "ask-stand":
-            yield self._vote() or self._first(["unsure"], to)
+            yield (self._vote() if self._position(self.me) else "") or self._first(["unsure"], to)
         elif move == "ask-culprit":
             yield self._first(["keep-secret"] if self.story.is_secret else ["deny-it", "deny-plain"], to)
         elif move == "ask-side":
@@ -575,8 +594,7 @@ class _Turn:
         if is_new and not self.story.is_secret and self.reading.rounds < rounds_of_introductions:
             wanted = self._first(["tell-want"])
             return f"{self._fact_told()} {wanted}".strip() if self.dice.random() < _INTRODUCED else wanted
-        is_called = any(said.move == "call" for _, said, _ in self.situation.told)
-        if is_called or self._is_past(lines_before_closing):
+        if self._is_called or self._is_past(lines_before_closing):
             return self._closing()
         if self.matter is not None and not self.is_contest and self._is_past(lines_before_vote):
             decided = self._decided()
@@ -864,6 +882,7 @@ class _Turn:
         ):
             return ""
         self.who = self._holder_of(option)
+        self.voted = option
         had_another = self._position(self.me) not in {"", option}
         return self._first(["back-other" if had_another else "back"], option=option)
 
@@ -915,6 +934,27 @@ class _Turn:
                 break
         return " ".join(texts)
 
+    @cached_property
+    def _votes(self) -> dict[str, str]:
+        """Who has voted since the vote was called for, and for what; what is out of sight is not counted."""
+        called = [int(line.ref) for line, said, _ in self.situation.told if said.move == "call"]
+        first = called[-1] if called else 0
+        is_time = self._is_past(lines_before_vote)
+        return {
+            line.handle: self._option_named(said.slots.get("option") or "", line.handle)
+            for line, said, _ in self.situation.told
+            if is_time and int(line.ref) >= first and (said.move in _VOTING or said.move in _TAKING_POSITION)
+        }
+
+    @cached_property
+    def _is_called(self) -> bool:
+        """Whether everybody is to say what they are for."""
+        matter = self.matter
+        if matter is None or matter.culprit or self.is_contest:
+            return False
+        # Where the call is out of sight, more than one vote shows it.
+        return len(self._votes) > 1 or any(said.move == "call" for _, said, _ in self.situation.told)
+
     def _decided(self) -> str:
         """A call for a vote, my vote, or the count, where something is to be decided; empty where that is done."""
         matter = self.matter
@@ -924,16 +964,19 @@ class _Turn:
             or any(said.move == "count" for _, said, _ in self.situation.told)
         ):
             return ""
-        calls = [line for line, said, _ in self.situation.told if said.move == "call"]
-        if not calls:
+        if not self._is_called:
             return self._first(["call"])
-        since = [(line, said) for line, said, _ in self.situation.told if int(line.ref) >= int(calls[-1].ref)]
-        voted = {line.handle for line, said in since if said.move in {*_TAKING_POSITION, "abstain"}}
-        if self.me not in voted:
+        others = set(self.situation.company)
+        if self.me not in self._votes:
             vote = self._vote()
-            is_last = set(self.situation.company) <= voted
-            return f"{vote} {self._count()}".strip() if is_last and vote else vote
-        return self._count() if set(self.situation.company) <= voted or calls[-1].handle == self.me else ""
+            return f"{vote} {self._count()}".strip() if vote and others <= set(self._votes) else vote
+        mine = next(
+            int(line.ref)
+            for line, said, _ in reversed(self.situation.told)
+            if line.handle == self.me and (said.move in _VOTING or said.move in _TAKING_POSITION)
+        )
+        is_round_over = int(self.reading.discussion[-1].ref) - mine >= len(others)
+        return self._count() if others <= set(self._votes) or is_round_over else ""
 
     def _vote(self) -> str:
         """What I am for in the end: what I said; else what somebody needs who has my word; else nothing."""
@@ -990,19 +1033,14 @@ class _Turn:
         """What somebody voted for whom I have nothing against; empty where it is the other way round with me."""
         if self.manner == "cross":
             return ""
-        voted = [
-            (line.handle, said.slots.get("option") or "")
-            for line, said, _ in self.situation.told
-            if said.move == "stand-for" and not self._is_rival(line.handle)
-        ]
-        return self._option_named(voted[-1][1], voted[-1][0]) if voted else ""
+        votes = [option for handle, option in self._votes.items() if option and not self._is_rival(handle)]
+        return votes[-1] if votes else ""
 
     def _count(self) -> str:
-        """Who is for what, and whether that decides it."""
-        everybody = [*self.situation.company, self.me]
+        """Who is for what, and whether that decides it: more than half of those who voted, and not one alone."""
+        votes = self._votes | ({self.me: self.voted} if self.voted else {})
         by_option: dict[str, list[str]] = {}
-        for handle in everybody:
-            option = (self.voted if handle == self.me else "") or self._position(handle)
+        for handle, option in votes.items():
             if option:
                 by_option.setdefault(option, []).append(handle)
         if not by_option:
@@ -1010,13 +1048,19 @@ class _Turn:
         tally = "; ".join(self._said_by_all(handles, option) for option, handles in by_option.items())
         text = self._first(["count"], tally=tally)
         chosen, most = max(by_option.items(), key=lambda entry: len(entry[1]))
-        is_won = len(most) * 2 > len(everybody)
+        is_won = len(most) > 1 and len(most) * 2 > sum(map(len, by_option.values()))
         end = self._first(["count-won"], option=chosen) if is_won else self._first(["count-open"])
         return f"{text} {end}" if text else ""
 
     def _said_by_all(self, handles: Sequence[str], option: str) -> str:
+        """Who says what, or who is for whom: `Nora and I say we sell it`, `Nora is for Tom`."""
         names = [self._name(handle) for handle in handles if handle != self.me]
         names += ["I"] if self.me in handles else []
+        holder = self._holder_of(option)
+        if holder:
+            verb = "am" if names == ["I"] else "are" if len(names) > 1 else "is"
+            themselves = "myself" if names == ["I"] and holder == self.me else self._name(holder)
+            return f"{in_a_list(names)} {verb} for {'me' if holder == self.me != handles[0] else themselves}"
         is_many = len(names) > 1 or names == ["I"]
         return f"{in_a_list(names)} {'say' if is_many else 'says'} {option}"
 
@@ -1091,7 +1135,7 @@ class _Turn:
         """A sentence of a move, filled, in my manner first; empty if none fits that was not said in sight."""
         slots = self._slots(to, event, other) | _filled_only(X=thing, thing=thing, **more)
         owned = cores_owned(TALK, move, self.reading.cast, self.me, self.reading.rounds)
-        used = self.situation.used_patterns
+        used = self.situation.used_patterns | self.patterns
         for patterns in (cores(TALK, f"{move}/{self.manner}"), owned, cores(TALK, move)):
             fresh = [
                 pattern for pattern in patterns if fits(pattern, slots) and (move, pattern.texts) not in used
@@ -1100,11 +1144,12 @@ class _Turn:
                 text = f"{filled(pattern, slots, self.dice, set())}{self._mark(pattern)}"
                 if move in _ANSWERING and "you" not in pattern.slots and self._is_name_needed(to):
                     text = f"{self._name(to)}, {_small(text)}"
-                is_empty = move not in _DWELT_ON and is_echo(text, self._known_texts)
+                is_empty = move not in _DWELT_ON and is_echo(text, self.reading)
                 if is_empty or self._says_twice(pattern, slots):
                     continue
                 if text.lower() not in self.reading.visible_text and self._is_sound(text):
                     self.moves.append(move)
+                    self.patterns.add((move, pattern.texts))
                     self.gaps |= {slots[name].lower() for name in pattern.slots if name in _SAID_ONCE}
                     return with_capitals(text)
         return ""
@@ -1142,7 +1187,7 @@ class _Turn:
         others = [handle for handle in self.situation.company if handle not in {to, self.me}]
         third = other or (self.dice.choice(others) if others else "")
         slots |= _filled_only(other=self._name(third) if third else "")
-        return slots | (_slots_of_event(event) if event is not None else {})
+        return slots | (slots_of(event) if event is not None else {})
 
     @cached_property
     def _slots_of_mine(self) -> dict[str, str]:
@@ -1197,25 +1242,18 @@ class _Turn:
         return first[:1].lower() + first[1:]
 
 
-def _slots_of_event(event: Happening) -> dict[str, str]:
-    return _filled_only(
-        quoted=event.quoted,
-        now=event.now,
-        told=event.told,
-        again=event.told_again,
-        question=event.question,
-        ongoing=event.going_on,
-        subject=event.thing,
-    )
-
-
 def _thing_wanted(wants: str) -> Noun | None:
+    """What somebody wants without anybody noticing; none if it is only that nobody notices."""
+    if wants.lower().startswith(("nobody ", "no one ", "that nobody ", "not ")):
+        return None
     return next((noun for noun in nouns_in(wants) if not (noun.is_word or noun.is_name)), None)
 
 
 def _small(text: str) -> str:
     """A sentence as it goes on behind a comma."""
     first = text.split(" ", 1)[0]
+    if first.rstrip(",").lower() in _CALLS:
+        return text[:1].lower() + text[1:]
     return text if first in {"I", "I'm"} or first.endswith((",", "'s")) else text[:1].lower() + text[1:]
 
 

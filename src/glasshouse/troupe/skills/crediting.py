@@ -33,7 +33,7 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if branch is None or speaker.has_a_part or not _is_talk(speaker.reading):
         return None
     reading = speaker.reading
-    before = [line for line in reading.discussion if line.fields.get("winner")]
+    before = [line for line in (*reading.remembered, *reading.discussion) if line.fields.get("winner")]
     contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
     points = {name: points_of(reading.discussion, name) for name in contestants}
     if not any(points.values()) and not all(

@@ -29,6 +29,7 @@ from glasshouse.troupe.skills.branches import (
 from glasshouse.troupe.speaking import Speaker
 from glasshouse.troupe.vocabulary import WORD
 from glasshouse.troupe.world_topic import matter_of
+from glasshouse.turns.replies.reply import group_looped
 
 BOOK: Final = "debate.txt"
 MOTIONS: Final = "motions.txt"
@@ -398,10 +399,14 @@ def _in_a_row(*sentences_said: str) -> str:
 
 
 def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
-    """The first of some lists of speeches, from long to short, with any that keep to the words allowed."""
+    """The first of some lists of speeches, from long to short, with any that keep to the words allowed and are no loop: a long motion
+    is named in each point."""
     room = max(1, reading.words_max - opener_words_max)
-    short = ([speech for speech in some if speech and len(speech.split()) <= room] for some in choices)
-    return next((some for some in short if some), choices[0])
+    fitting = (
+        [speech for speech in some if speech and len(speech.split()) <= room and group_looped(speech) is None]
+        for some in choices
+    )
+    return next((some for some in fitting if some), choices[0])
 
 
 def _leads(reading: Reading, heading: str, **gaps: str) -> list[str]:

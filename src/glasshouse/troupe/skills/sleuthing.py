@@ -59,9 +59,10 @@ class Suspicion(NamedTuple):
 def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """Somebody named in the evidence, with the lines that speak of them."""
     branch = next((branch for branch in branches if "suspect" in branch.fields), None)
-    if branch is None or not (speaker.has_a_part or "cites" in branch.fields):
-        return None  # Without lines to cite, a suspicion is a matter of talk.
     reading = speaker.reading
+    # A suspect of the cast is found by what they did with words.
+    if branch is None or ((words := branch.words_of("suspect")) and {*words} <= {*reading.cast}):
+        return None
     ranked = suspicions(reading, branch.words_of("suspect"))
     if not ranked or not ranked[0].lines:
         reply = passing(branches, speaker, "pass no evidence")

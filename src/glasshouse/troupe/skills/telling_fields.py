@@ -18,7 +18,8 @@ from glasshouse.troupe.field_texts import named_in_sight
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import chosen_word, is_ref
 from glasshouse.troupe.skills.branches import Branch, Reply, counted, in_a_list, with_line
-from glasshouse.troupe.speaking import Speaker, Spoken
+from glasshouse.troupe.skills.pointing import asks_to_name
+from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.talk.manners import manner_of
 from glasshouse.troupe.talk.own_story import story_of
 from glasshouse.troupe.vocabulary import stem, stems_of
@@ -138,30 +139,45 @@ def fields_told(speaker: Speaker, branch: Branch, spoken: Spoken, meant: Meant) 
     for name, schema in branch.fields.items():
         if name in _BESIDE or not isinstance(schema, dict) or is_ref(schema) or is_ref(schema.get("items")):
             continue
-        words = branch.words_of(name)
-        value: Any
-        if name in meant.given:
-            value = meant.given[name]
-        elif words and set(words) <= set(speaker.reading.cast):
-            value = meant.who if meant.who in words else None
-        elif words:
-            value = _word(speaker, branch, name, words, meant)
-            if value is not None and value != _mine_before(speaker.reading, name):
-                stated.append(f"{_label(name)}: {value}.")
-        elif schema.get("type") in {"integer", "number"}:
-            value = _number(speaker, branch, name, schema, spoken.text, meant.moves)
-        elif schema.get("type") == "string":
-            value = named_in_sight(speaker.reading, name) or _mine_before(speaker.reading, name)
-        else:
+        if not branch.words_of(name) and schema.get("type") not in {"integer", "number", "string"}:
             continue
+        value = _stated(speaker, branch, name, spoken.text, meant)
         if value is None or value == "":
             return None
+        is_chosen = (
+            name not in meant.given and branch.words_of(name) and not _is_of_handles(speaker, branch, name)
+        )
+        if is_chosen and value != _mine_before(speaker.reading, name):
+            stated.append(f"{_label(name)}: {value}.")
         fields[name] = value
     text = spoken.text
     both = " ".join((text, *stated))
     if stated and speaker.may_say(both):
         text = both
     return with_line(branch, spoken._replace(text=text), **fields)
+
+
+def _stated(speaker: Speaker, branch: Branch, name: str, text: str, meant: Meant) -> Any:
+    """What a field holds; none where nothing tells."""
+    schema = branch.fields[name]
+    words = branch.words_of(name)
+    if name in meant.given:
+        return meant.given[name]
+    if _is_of_handles(speaker, branch, name):
+        if meant.who in words:
+            return meant.who
+        return None if asks_to_name(branch.kind, name) else _addressed(words, text)
+    if words:
+        return _word(speaker, branch, name, words, meant)
+    if schema.get("type") in {"integer", "number"}:
+        return _number(speaker, branch, name, schema, text, meant.moves)
+    return named_in_sight(speaker.reading, name) or _mine_before(speaker.reading, name)
+
+
+def _is_of_handles(speaker: Speaker, branch: Branch, name: str) -> bool:
+    """Whether a field names somebody of the cast."""
+    words = branch.words_of(name)
+    return bool(words) and {*words} <= {*speaker.reading.cast, "nobody"}
 
 
 def shown_by(speaker: Speaker, branches: Sequence[Branch]) -> Shown | None:
@@ -238,6 +254,24 @@ def thrown_by(speaker: Speaker, branches: Sequence[Branch]) -> Thrown | None:
     return Thrown(branch.kind, " ".join(stated), fields, share >= 0.5)
 
 
+def has_open_fields(branch: Branch) -> bool:
+    """Whether a kind has a field beside its text that is neither a listed word nor the number of a line."""
+    others = ((name, schema) for name, schema in branch.fields.items() if name not in _BESIDE)
+    return any(
+        isinstance(schema, dict)
+        and not (branch.words_of(name) or is_ref(schema) or is_ref(schema.get("items")))
+        and schema.get("type") in {"string", "integer", "number"}
+        for name, schema in others
+    )
+
+
+def _addressed(handles: Sequence[str], text: str) -> str | None:
+    """Whom of these a line calls by name last; none if nobody."""
+    called = {handle: text.rfind(name_of(handle)) for handle in handles}
+    last = max(handles, key=lambda handle: called[handle])
+    return last if called[last] >= 0 else None
+
+
 def _label(name: str) -> str:
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:]
@@ -263,7 +297,8 @@ def _word(speaker: Speaker, branch: Branch, name: str, words: list[str], meant: 
     if before in words:
         # Nothing is decided twice.
         return str(before) if not branch.kind.endswith(_DECIDED) else None
-    heard = speaker.reading.stems_heard
+    reading = speaker.reading
+    heard = stems_of(" ".join((reading.me.goal, reading.scene))) | reading.stems_heard
     is_decision = branch.kind.endswith(_DECIDED)
     if not is_decision and not any(stems_of(word.replace("-", " ")) & heard for word in words):
         return None

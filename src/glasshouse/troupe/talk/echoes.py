@@ -1,46 +1,57 @@
-"""Echoes: whether a line hardly says more than a text that everybody knows.
+"""Echoes: whether a line mostly says what somebody, the scene or my own instructions say already.
 
-Always holds: a line is an echo of a text if half of its words stand in runs of three words that the text has, too. The
-engine drops such lines, so a player finds other words, or passes.
+Always holds: a line is compared with one text at a time. It is an echo if half of its words stand in runs of three that the text has, too.
+The engine drops such lines of any player as copies (ADR 0121), so a player says more of its own beside them, or something else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
+
+from glasshouse.troupe.reading import Reading
 
 run_words: Final = 3
 words_compared_min: Final = 5
 """A shorter line is no echo."""
 echo_percent_min: Final = 50
-texts_read_max: Final = 4_096
-"""The runs of more texts are told again."""
+texts_read_cache_max: Final = 4_096
 
-_NO_LETTERS: Final = re.compile(r"[\W_]+")
+Run: TypeAlias = tuple[str, str, str]
+
 _APOSTROPHES: Final = re.compile("['\u2019]")
-
-Run = tuple[str, ...]
-
-
-def is_echo(line: str, texts: Iterable[str]) -> bool:
-    """Whether a line is an echo of one of the texts."""
-    words, _ = _read(line)
-    return len(words) >= words_compared_min and any(_is_of(words, _read(text)[1]) for text in texts)
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
 
 
-def _is_of(words: Run, runs: frozenset[Run]) -> bool:
-    covered = 0
-    until = 0
-    for at in range(len(words) - run_words + 1):
-        if words[at : at + run_words] in runs:
-            covered += at + run_words - max(at, until)
-            until = at + run_words
-    return covered * 100 >= len(words) * echo_percent_min
+def is_echo(text: str, reading: Reading) -> bool:
+    """Whether a line is an echo of one that can be seen, of the scene, or of what my manifest says."""
+    if len(_words(text)) < words_compared_min:
+        return False
+    me = reading.me
+    lines = (line.text for line in (*reading.discussion, *reading.remembered, *reading.disturbances))
+    return any(
+        _is_echo_of(text, other) for other in (*lines, *reading.refused, reading.scene, me.goal, me.persona)
+    )
 
 
-@lru_cache(maxsize=texts_read_max)
-def _read(text: str) -> tuple[Run, frozenset[Run]]:
-    words = tuple(_NO_LETTERS.sub(" ", _APOSTROPHES.sub("", text.casefold())).split())
-    return words, frozenset(words[at : at + run_words] for at in range(len(words) - run_words + 1))
+def _is_echo_of(text: str, other: str) -> bool:
+    words, known = _words(text), _runs(other)
+    counted = count = 0
+    for start in range(len(words) - run_words + 1):
+        if words[start : start + run_words] in known:
+            stop = start + run_words
+            count += stop - max(start, counted)
+            counted = stop
+    return count * 100 >= len(words) * echo_percent_min
+
+
+@lru_cache(maxsize=texts_read_cache_max)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_NO_LETTERS.sub(" ", _APOSTROPHES.sub("", text.casefold())).split())
+
+
+@lru_cache(maxsize=texts_read_cache_max)
+def _runs(text: str) -> frozenset[Run]:
+    words = _words(text)
+    return frozenset(zip(words, words[1:], words[2:], strict=False))

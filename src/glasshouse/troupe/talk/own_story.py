@@ -43,7 +43,9 @@ _TAIL: Final = re.compile(
 )
 _SECRETLY: Final = re.compile(
     r"\b(?:without (?:anybody|anyone) noticing|before (?:anybody|anyone) notices|secretly|in secret|unnoticed"
-    r"|(?:nobody|no one) to (?:know|see|notice|find|learn|hear))\b"
+    r"|(?:nobody|no one) to (?:know|notice|see|find|learn|hear)"
+    r"|that (?:nobody|no one) (?:knows|notices|finds out|hears)"
+    r"|not to be (?:found out|caught))\b"
 )
 _UNTOLD: Final = re.compile(
     r"\b(?:tells? (?:nobody|no one)|will not (?:say|tell)|nobody knows|(?:his|her|your|a) secret|secretly|hides?)\b"
@@ -91,7 +93,7 @@ def story_of(me: Identity) -> Story:
         facts=tuple(fact for fact in facts if fact and len(fact.split()) <= fact_words_max),
         want=want.wish,
         deed=deed,
-        short=_short(deed),
+        short=shortened(deed),
         is_secret=bool(_SECRETLY.search(me.wants.lower())),
         cares=tuple(care for care in want.cares if not stems_of(care) & hidden),
         help=_helped(want.wish, deed),
@@ -111,15 +113,16 @@ def _somebody_to(clause: str) -> str:
 def _helped(wish: str, deed: str) -> str:
     """A want as what others may help with."""
     if deed:
-        return deed if len(deed.split()) <= helped_words_max else _short(deed)
+        return deed if len(deed.split()) <= helped_words_max else shortened(deed)
     if not wish:
         return ""
-    return (
-        f"have {wish}" if wish.split(maxsplit=1)[0].lower() in {"no", "nobody", "nothing"} else f"get {wish}"
-    )
+    words = wish.split()
+    if words[0].lower() == "no" and len(words) > 1:
+        return f"see to it that there {'are' if words[1].endswith('s') else 'is'} {wish}"
+    return f"get {wish}"
 
 
-def _short(deed: str) -> str:
+def shortened(deed: str) -> str:
     """A deed without its circumstances, if a verb and a thing are left."""
     cut = _TAIL.sub("", deed)
     words = cut.split()

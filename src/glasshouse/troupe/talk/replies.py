@@ -34,6 +34,8 @@ ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "ask-stand": ("stand-for", "unsure"),
         "ask-culprit": ("deny-it", "deny-plain", "keep-secret"),
         "ask-event": ("answer-event",),
+        "accuse": ("reject",),
+        "accuse-again": ("reject",),
     }
 )
 """What waits for an answer -> the moves that are one."""
@@ -57,6 +59,7 @@ ECHOES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "give-part": ("take-part",),
         "give-reason": ("take-reason", "refuse-reason"),
         "keep-secret": ("doubt-secret",),
+        "favour": ("take-favour",),
     }
 )
 """What was told me -> what I say to it, once."""
@@ -98,7 +101,7 @@ ACT_OF: Final[Mapping[str, str]] = MappingProxyType(
         "refuse-reason": "object", "decline": "object", "help-no": "object", "help-no-rival": "object", "refuse-term": "object",
         "stand-against": "object", "break-word": "object", "betrayed": "object", "challenge": "object",
         "note-event": "wonder", "bear-event": "wonder", "return-event": "recall", "narrate": "narrate",
-        "tell-deal": "extend", "tell-goal": "extend",
+        "reject": "object", "take-favour": "agree", "tell-deal": "extend", "tell-goal": "extend",
     }
 )  # fmt: skip
 """Move -> the act whose mood goes with it; with the others goes one that the temper leans to."""

@@ -23,6 +23,8 @@ from glasshouse.troupe.talk.understanding import MoveSaid, called_before, unders
 from glasshouse.troupe.vocabulary import stem, stems_of
 
 QUESTIONS: Final = frozenset(ANSWERS) - {"oppose"}
+_BARGAINS: Final = frozenset({"promise", "promise-care", "agree"})
+"""What closes a bargain only when the other says so, too."""
 ABOUT_EVENTS: Final = frozenset(
     {"note-event", "note-event-too", "note-quoted", "ask-event", "answer-event", "bear-event", "return-event"}
 )
@@ -190,8 +192,8 @@ class Situation:
             if not line.fields.get("winner"):
                 said_since.update(said.move for said in understood(line.text))
                 lines_since += 1
-        questions = [item for item in opened if item.said is None or item.said.move in QUESTIONS]
-        return questions or opened[:1]
+        due = [item for item in opened if item.said is None or item.said.move in QUESTIONS | _BARGAINS]
+        return due or opened[:1]
 
     def _opened(self, line: Heard, said_since: set[str], lines_since: int) -> Iterator[Open]:
         """What a line asks of me by name, or of anybody where nobody has answered since."""
@@ -236,8 +238,12 @@ class Situation:
         events = []
         for line in reversed(happened):
             happenings = happenings_in(line.text)
-            if happenings and not line.text.rstrip().endswith("?"):
-                events.append(self._event(line, happenings))
+            # What can only be quoted is not spoken of where something else can be said.
+            said_again = tuple(happening for happening in happenings if happening.told)
+            if not said_again or said_again[0].told.startswith(("it is ", "it was ", "they ")):
+                said_again = happenings
+            if said_again:
+                events.append(self._event(line, said_again))
         return events[:events_weighed_max]
 
     def _tells_an_event(self, line: Heard) -> bool:
@@ -273,6 +279,13 @@ class Situation:
     def used_patterns(self) -> frozenset[tuple[str, tuple[str, ...]]]:
         """The sentences of the general talk that can be seen."""
         return frozenset((said.move, said.pattern.texts) for moves in self.said_by.values() for said in moves)
+
+
+def without_news(text: str) -> str:
+    """A line without the sentence before it that tells what happened; the whole line if none stands there."""
+    first = next(iter(understood(text)), None)
+    is_news = first is not None and first.at == 0 and first.move in ABOUT_EVENTS
+    return text[first.end + 1 :].lstrip() if first is not None and is_news else text
 
 
 @lru_cache(maxsize=rivals_cache_pairs_max)

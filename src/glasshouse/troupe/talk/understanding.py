@@ -30,6 +30,8 @@ class MoveSaid(NamedTuple):
     pattern: Pattern
     slots: dict[str, str]
     at: int
+    end: int
+    """Where it begins and ends in the line; the mark behind it is not counted."""
 
 
 class _Known(NamedTuple):
@@ -95,6 +97,6 @@ def understood(text: str) -> tuple[MoveSaid, ...]:
         match = next((found for found in regex.finditer(text) if _is_start(text, found.start())), None)
         if match is None or any(match.start() < end and start < match.end() for start, end, _ in moves_found):
             continue
-        said = MoveSaid(move, pattern, match.groupdict(), match.start())
+        said = MoveSaid(move, pattern, match.groupdict(), match.start(), match.end())
         moves_found.append((match.start(), match.end(), said))
     return tuple(said for _, _, said in sorted(moves_found, key=lambda entry: entry[0]))

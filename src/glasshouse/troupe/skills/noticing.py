@@ -1,0 +1,110 @@
+"""Noticing: what a player with a part says of what a visitor told, beside a line of its script.
+
+A script answers the thing that a visitor names. Always holds: whoever speaks first after a visitor says what happened, the next asks about
+it, and somebody comes back to it once; a line beside which there is no room for it is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from glasshouse.troupe import kinds
+from glasshouse.troupe.grammar import cores, filled, fits, with_capitals
+from glasshouse.troupe.reading import Reading
+from glasshouse.troupe.schema import is_ref
+from glasshouse.troupe.skills.branches import Branch, Reply, with_line
+from glasshouse.troupe.speaking import Speaker, Spoken
+from glasshouse.troupe.talk.happenings import slots_of
+from glasshouse.troupe.talk.situation import Event, Situation
+from glasshouse.troupe.talk.understanding import TALK
+
+lines_before_return_min: Final = 5
+"""What a visitor told comes back no sooner."""
+
+
+def noticed(speaker: Speaker, branches: Sequence[Branch], reply: Reply) -> Reply:
+    """The same reply, with a sentence about what a visitor told where that is due."""
+    reading = speaker.reading
+    if not speaker.has_a_part or reply.branch.tool or not _has_visitors(reading):
+        return reply
+    situation = Situation(reading)
+    event = next((event for event in situation.events if event.line.origin == "visitor"), None)
+    if event is None:
+        return reply
+    if _is_due(reading, event):
+        if not event.notes:
+            sentence = _sentence(speaker, situation, event, ("note-event", "note-quoted"))
+            return _told_first(speaker, branches, reply, sentence)
+        if not event.asks:
+            return _set_behind(speaker, reply, _sentence(speaker, situation, event, ("ask-event",)))
+    elif event.notes and not event.returns and event.lines_since >= lines_before_return_min:
+        return _set_behind(speaker, reply, _sentence(speaker, situation, event, ("return-event",)))
+    return reply
+
+
+def _has_visitors(reading: Reading) -> bool:
+    return bool(reading.disturbances) or any(line.origin == "visitor" for line in reading.discussion)
+
+
+def _is_due(reading: Reading, event: Event) -> bool:
+    """Whether I speak for the first time since, and it is no old story."""
+    return event.is_new_to_me and (
+        event.line == reading.cause or event.line in (*reading.fresh, *reading.fresh_disturbances)
+    )
+
+
+def _sentence(speaker: Speaker, situation: Situation, event: Event, moves: Sequence[str]) -> str:
+    """A sentence of the first of some moves that has one nobody has said in sight; empty if none has."""
+    slots = slots_of(event.happenings[0])
+    for move in moves:
+        fresh = [
+            pattern
+            for pattern in cores(TALK, move)
+            if fits(pattern, slots) and (move, pattern.texts) not in situation.used_patterns
+        ]
+        if fresh:
+            pattern = speaker.dice.choice(fresh)
+            return with_capitals(f"{filled(pattern, slots, speaker.dice, set())}{pattern.mark}")
+    return ""
+
+
+def _told_first(speaker: Speaker, branches: Sequence[Branch], reply: Reply, sentence: str) -> Reply:
+    """What happened, and behind it the line of my part; without that where there is no room for both."""
+    if not sentence:
+        return reply
+    if reply.branch.is_passing:
+        branch = next((branch for branch in branches if branch.kind == kinds.AGENT_SPOKE), None)
+        if branch is None or not speaker.may_say(sentence):
+            return reply
+        return with_line(branch, Spoken(sentence, str(reply.fields.get("reason", "")), ""))
+    if not _takes_more_words(reply):
+        return reply
+    for text in (f"{sentence} {reply.fields['text']}", sentence):
+        if speaker.may_say(text):
+            return reply._replace(fields={**reply.fields, "text": text})
+    return reply
+
+
+def _set_behind(speaker: Speaker, reply: Reply, sentence: str) -> Reply:
+    """The line of my part and a sentence behind it, if there is room; a question of my own stays the last."""
+    if not sentence or reply.branch.is_passing or not _takes_more_words(reply):
+        return reply
+    text = str(reply.fields["text"])
+    both = f"{text} {sentence}"
+    if text.rstrip('" ').endswith("?") or not speaker.may_say(both):
+        return reply
+    return reply._replace(fields={**reply.fields, "text": both})
+
+
+def _takes_more_words(reply: Reply) -> bool:
+    """Whether the line is talk: a text, and beside it at most the numbers of lines. What a game counts is left alone."""
+    branch = reply.branch
+    others = (schema for name, schema in branch.fields.items() if name != "text")
+    return (
+        isinstance(reply.fields.get("text"), str)
+        and branch.kind not in kinds.INNER
+        and all(
+            isinstance(schema, dict) and (is_ref(schema) or is_ref(schema.get("items"))) for schema in others
+        )
+    )
