@@ -37,6 +37,8 @@ from glasshouse.troupe.vocabulary import is_a, stems_of
 
 choice_of_sentences_max: Final = 4
 """Of the sentences that fit, one of the first few is said."""
+lines_before_report_min: Final = 4
+"""Nobody has done sooner what they took on."""
 lines_before_return_min: Final = 5
 """What happened comes back no sooner."""
 lines_event_is_new_max: Final = 12
@@ -122,6 +124,7 @@ _INTRODUCED: Final = 0.4
 _WILLING: Final = 0.45
 """How likely the least friendly does not refuse."""
 _REMARKED: Final = 0.4
+_INDIFFERENT: Final = 0.4
 _CURIOUS: Final = 0.4
 _GENEROUS: Final = 0.3
 """How likely the friendliest says yes without a condition."""
@@ -139,6 +142,7 @@ _DWELT_ON: Final = frozenset(
     }
 )
 _RETURNED: Final = 0.8
+_RETURNED_OF_THE_WORLD: Final = 0.3
 _OWN_KIND: Final = 0.4
 """How likely a world's own kind is taken where plain talk would do."""
 
@@ -418,17 +422,28 @@ class _Turn:
             happening = event.happenings[min(event.notes, len(event.happenings) - 1)]
             if not event.asks and not any(move in QUESTIONS for move in self.moves):
                 # A question about what happened is for whoever speaks next.
-                yield self._first(["ask-event"], self.situation.next_speaker, event=happening)
+                asking = ["ask-change", "ask-event"] if event.line.origin == "world" else ["ask-event"]
+                noted = (
+                    "" if event.line.origin != "world" else self._first(["note-event-too"], event=happening)
+                )
+                asked = self._first(asking, self.situation.next_speaker, event=happening)
+                yield f"{noted} {asked}".strip() if asked else ""
             elif not any(move.endswith("-event") for move in self.moves):
                 yield self._first(["bear-event", "note-event-too"], self._last_handle(), event=happening)
 
     def _return(self) -> str:
-        """What happened comes back once, when the talk has gone on."""
+        """What happened comes back once, when the talk has gone on: with what was done about it by whoever took it on."""
         for event in sorted(self.situation.events, key=lambda event: event.line.origin == "world"):
-            is_time = (
-                event.lines_since >= lines_before_return_min and not event.returns and event.line.ref != "1"
-            )
-            if is_time and self.dice.random() < _RETURNED:
+            since = [entry for entry in self.situation.told if int(entry[0].ref) > int(event.line.ref)]
+            acting = [line.handle for line, said, _ in since if said.move == "change-act"]
+            if any(said.move == "report-on" for _, said, _ in since) or event.line.ref == "1":
+                continue
+            if acting and acting[-1] == self.me and event.lines_since >= lines_before_report_min:
+                self.is_about_event = True
+                return self._first(["report-on"])
+            is_time = event.lines_since >= lines_before_return_min and not event.returns and not acting
+            likely = _RETURNED if event.line.origin != "world" else _RETURNED_OF_THE_WORLD
+            if is_time and self.dice.random() < likely:
                 self.is_about_event = True
                 return self._first(["return-event"], event=event.happenings[0])
         return ""
@@ -449,6 +464,9 @@ class _Turn:
             event = next(iter(self.situation.events), None)
             self.is_about_event = True
             yield self._first(["answer-event"], to, event=event.happenings[0] if event is not None else None)
+        elif move == "ask-change":
+            self.is_about_event = True
+            yield self._to_a_change(to)
         elif move in {"ask-help", "ask-help-for-chore"}:
             yield self._to_a_request(to)
         elif move == "ask-hold":
@@ -506,6 +524,20 @@ class _Turn:
                 more = self._first(["bring"])
             return f"{answer} {more}" if more else answer
         return answer
+
+    def _to_a_change(self, to: str) -> str:
+        """What follows for me from what happened: somebody sees to it, or it makes what I want harder, or nothing."""
+        event = next(iter(self.situation.events), None)
+        since = int(event.line.ref) if event is not None else 0
+        is_taken_on = any(
+            said.move == "change-act" and int(line.ref) > since for line, said, _ in self.situation.told
+        )
+        moves = self.dice.sample(["change-act", "change-hard"], 2)
+        if self.manner in {"sly", "cross", "sad"} and self.dice.random() < _INDIFFERENT:
+            moves.insert(0, "change-none")
+        return self._first(
+            [move for move in (*moves, "change-none") if not (is_taken_on and move == "change-act")], to
+        )
 
     def _to_a_doubt_of_my_word(self, to: str) -> str:
         breaks = self.manner in {"sly", "nervous"} or self.story.is_secret

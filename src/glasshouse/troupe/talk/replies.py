@@ -34,6 +34,7 @@ ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "ask-stand": ("stand-for", "unsure"),
         "ask-culprit": ("deny-it", "deny-plain", "keep-secret"),
         "ask-event": ("answer-event",),
+        "ask-change": ("change-act", "change-hard", "change-none"),
         "accuse": ("reject",),
         "accuse-again": ("reject",),
     }
@@ -60,6 +61,7 @@ ECHOES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "give-reason": ("take-reason", "refuse-reason"),
         "keep-secret": ("doubt-secret",),
         "favour": ("take-favour",),
+        "change-act": ("hear-act",),
     }
 )
 """What was told me -> what I say to it, once."""

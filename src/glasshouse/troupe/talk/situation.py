@@ -26,8 +26,25 @@ QUESTIONS: Final = frozenset(ANSWERS) - {"oppose"}
 _BARGAINS: Final = frozenset({"promise", "promise-care", "agree"})
 """What closes a bargain only when the other says so, too."""
 ABOUT_EVENTS: Final = frozenset(
-    {"note-event", "note-event-too", "note-quoted", "ask-event", "answer-event", "bear-event", "return-event"}
+    {
+        "note-event",
+        "note-event-too",
+        "note-quoted",
+        "ask-event",
+        "answer-event",
+        "bear-event",
+        "return-event",
+        "ask-change",
+        "change-act",
+        "change-hard",
+        "change-none",
+        "report-on",
+    }  # fmt: skip
 )
+_ABOUT_THE_NEWEST: Final = frozenset(
+    {"answer-event", "ask-change", "change-act", "change-hard", "change-none", "report-on"}
+)
+"""Moves that speak of what happened without naming it."""
 _ROLES: Final = re.compile(r"([\w~-]+(?: [A-Z]\b)?)(?:@[\w~-]+)? \((\w+)")
 _SILENT_ROLES: Final = frozenset({"narrator", "judge", "audience"})
 _WITH_WANT: Final = frozenset(
@@ -268,9 +285,9 @@ class Situation:
             line,
             happenings,
             len(later),
-            sum(move != "ask-event" for move in counts),
-            counts.count("ask-event"),
-            counts.count("return-event"),
+            sum(move not in {"ask-event", "ask-change"} for move in counts),
+            counts.count("ask-event") + counts.count("ask-change"),
+            counts.count("return-event") + counts.count("report-on"),
             is_met_by_me=any(own),
             is_new_to_me=not own,
         )
@@ -306,7 +323,7 @@ def _moves_about(line: Heard, stems: frozenset[str]) -> list[str]:
             gaps = " ".join(
                 said.slots.get(name) or "" for name in ("told", "again", "question", "ongoing", "quoted")
             )
-            if stems & stems_of(gaps) or (said.move == "answer-event" and not gaps.strip()):
+            if stems & stems_of(gaps) or (said.move in _ABOUT_THE_NEWEST and not gaps.strip()):
                 moves.append(said.move)
     if not moves and len(stems & stems_of(line.text)) * 2 > len(stems):
         moves.append("note-event")
