@@ -69,8 +69,8 @@ lines_of_questions: Final = (3, 3)
 clause_words_max: Final = 10
 """A longer clause about what happened stands in no question."""
 closing_sentences_max: Final = 2
-lines_without_want_max: Final = 5
-"""After this many own lines without it, a player says what it wants."""
+lines_without_want_max: Final = 3
+"""After so many own lines in sight without it, a player comes back to what it wants."""
 goal_words_max: Final = 16
 """A longer goal is not said again."""
 sentences_max: Final = 3
@@ -124,6 +124,7 @@ _INTRODUCED: Final = 0.4
 _WILLING: Final = 0.45
 """How likely the least friendly does not refuse."""
 _REMARKED: Final = 0.4
+_WANTED: Final = 0.6
 _INDIFFERENT: Final = 0.4
 _CURIOUS: Final = 0.4
 _GENEROUS: Final = 0.3
@@ -204,6 +205,8 @@ class _Turn:
         """The sentences of that line."""
         self.gaps: set[str] = set()
         """What stands in the gaps of that line already."""
+        self.answers: set[str] = set()
+        """What of that line somebody waits for."""
         self.is_about_event = False
         self.manner = manner_of(speaker.reading.me.temper)
         self.who = ""
@@ -225,8 +228,10 @@ class _Turn:
             if text:
                 act = self._act()
                 return Spoken(text, self.speaker.thought(act), self.dice.choice(act.moods))
-            echoes = [part for part in parts if is_echo(part, self.reading)]
-            parts.remove(echoes[0] if echoes else parts[-1])
+            # What somebody waits for is left out last.
+            loose = [part for part in parts if part not in self.answers] or parts
+            echoes = [part for part in loose if is_echo(part, self.reading)]
+            parts.remove(echoes[0] if echoes else loose[-1])
         return None
 
     def meant(self) -> Meant:
@@ -313,7 +318,10 @@ class _Turn:
         """Whether something of my own follows what I answered; a bargain that was just struck stands alone."""
         if not made or self._is_first or self._is_called:
             return True
+        is_late = self._is_past(lines_before_closing)
         if {"hear-close", "promise", "promise-care", "agree"} & set(self.moves):
+            return False
+        if is_late and {"won", "lost", "nobody-won"} & set(self.moves):
             return False
         if self.is_about_event or {"settle", "thank", "betrayed", "bear-no"} & set(self.moves):
             return self.dice.random() < _GOES_ON_BEHIND_A_BARGAIN
@@ -329,7 +337,16 @@ class _Turn:
         mine = [line.text for line in self.reading.discussion if self.reading.is_mine(line)]
         newest = [*mine[-lines_without_want_max:], " ".join(made)]
         is_told = any(stems & stems_of(text) for text in newest)
-        return bool(made) and bool(stems) and not is_told and len(mine) >= lines_without_want_max
+        is_late = self._is_past(lines_before_closing) or self.story.is_secret
+        is_long_ago = len(mine) >= lines_without_want_max or (is_late and bool(mine))
+        if not stems or is_told or not is_long_ago or self._is_closing:
+            return False
+        return (bool(made) or self.story.is_secret) and self.dice.random() < _WANTED
+
+    @property
+    def _is_closing(self) -> bool:
+        """Whether the line says how it ended."""
+        return not set(_CLOSINGS).isdisjoint(self.moves)
 
     def _touch(self) -> str:
         if self.story.is_secret:
@@ -452,7 +469,9 @@ class _Turn:
 
     def _answer(self) -> Iterator[str]:
         for opened in self.situation.open_to_me[:questions_answered_max]:
-            yield from self._answer_to(opened)
+            for text in self._answer_to(opened):
+                self.answers.add(text)
+                yield text
 
     def _answer_to(self, opened: Open) -> Iterator[str]:
         to = opened.line.handle
@@ -533,6 +552,9 @@ class _Turn:
             said.move == "change-act" and int(line.ref) > since for line, said, _ in self.situation.told
         )
         moves = self.dice.sample(["change-act", "change-hard"], 2)
+        if len(self.situation.open_to_me) > 1:
+            # Somebody else waits, too, and a line has room for few words.
+            moves = ["change-act"]
         if self.manner in {"sly", "cross", "sad"} and self.dice.random() < _INDIFFERENT:
             moves.insert(0, "change-none")
         return self._first(

@@ -39,7 +39,7 @@ ABOUT_EVENTS: Final = frozenset(
         "change-hard",
         "change-none",
         "report-on",
-    }  # fmt: skip
+    }
 )
 _ABOUT_THE_NEWEST: Final = frozenset(
     {"answer-event", "ask-change", "change-act", "change-hard", "change-none", "report-on"}
