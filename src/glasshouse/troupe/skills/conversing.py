@@ -124,7 +124,7 @@ _INTRODUCED: Final = 0.4
 _WILLING: Final = 0.45
 """How likely the least friendly does not refuse."""
 _REMARKED: Final = 0.4
-_WANTED: Final = 0.6
+_WANTED: Final = 0.5
 _INDIFFERENT: Final = 0.4
 _CURIOUS: Final = 0.4
 _GENEROUS: Final = 0.3
@@ -500,11 +500,21 @@ class _Turn:
             yield self._first(["keep-secret"] if self.story.is_secret else ["tell-want", "hold-want"], to)
         elif move in ANSWERS:
             care = opened.said.slots.get("care") or ""
-            yield self._first(self._by_temper(ANSWERS[move]), to, ycare=to_you(care))
+            moves = self._by_temper(ANSWERS[move])
+            if move in {"set-term", "help-if"} and self._is_against_my_word(to):
+                moves = ["refuse-term"]
+            yield self._first(moves, to, ycare=to_you(care))
+            if {"promise", "agree"} & set(self.moves):
+                yield self._backing(to)
         elif move in ECHOES:
             yield self._first(self._by_temper(ECHOES[move]), to)
             if "settle" in self.moves or ("thank" in self.moves and not self._position(self.me)):
                 yield self._backing(to)
+
+    def _is_against_my_word(self, to: str) -> bool:
+        """Whether somebody asks for what I have promised to another, or want decided otherwise."""
+        theirs, mine = self._leaning_of(to), self._position(self.me)
+        return bool(theirs and mine) and NOT_YET != mine != theirs
 
     def _by_temper(self, moves: Sequence[str]) -> list[str]:
         """The moves that answer something, the one that my temper leans to first. Who asked for help mostly pays for it."""
@@ -836,12 +846,11 @@ class _Turn:
     def matter(self) -> Matter | None:
         return matter_of(self.reading.me.goal)
 
-    @property
-    def _said_position(self) -> str:
-        """What I said in sight that I am for."""
-        mine = self.situation.said_by.get(self.me, ())
-        said = [one.slots.get("option") for one in mine if one.move in _TAKING_POSITION]
-        return self._option_named(said[-1] or "", self.me) if said else ""
+    def _position_said_by(self, handle: str) -> str:
+        """What somebody said in sight that they are for."""
+        theirs = self.situation.said_by.get(handle, ())
+        said = [one.slots.get("option") for one in theirs if one.move in _TAKING_POSITION]
+        return self._option_named(said[-1] or "", handle) if said else ""
 
     def _position(self, handle: str) -> str:
         """For which answer somebody said they are; before that, what their want tells. What one said for the sake of a
@@ -931,7 +940,7 @@ class _Turn:
         option = self._leaning_of(to)
         if (
             not option
-            or option == self._said_position
+            or option == self._position_said_by(self.me)
             or (self.matter and self.matter.whos and self._own_leaning)
         ):
             return ""
@@ -1022,7 +1031,7 @@ class _Turn:
             return self._first(["call"])
         others = set(self.situation.company)
         if self.me not in self._votes:
-            vote = self._vote()
+            vote = "" if self.voted else self._vote()
             return f"{vote} {self._count()}".strip() if vote and others <= set(self._votes) else vote
         mine = next(
             int(line.ref)
@@ -1092,7 +1101,8 @@ class _Turn:
 
     def _count(self) -> str:
         """Who is for what, and whether that decides it: more than half of those who voted, and not one alone."""
-        votes = self._votes | ({self.me: self.voted} if self.voted else {})
+        said_before = {handle: self._position_said_by(handle) for handle in (*self.situation.company, self.me)}
+        votes = said_before | self._votes | ({self.me: self.voted} if self.voted else {})
         by_option: dict[str, list[str]] = {}
         for handle, option in votes.items():
             if option:

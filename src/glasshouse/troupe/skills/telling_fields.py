@@ -21,6 +21,7 @@ from glasshouse.troupe.skills.branches import Branch, Reply, counted, in_a_list,
 from glasshouse.troupe.skills.pointing import asks_to_name
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.talk.manners import manner_of
+from glasshouse.troupe.talk.matters import matter_of
 from glasshouse.troupe.talk.own_story import story_of
 from glasshouse.troupe.vocabulary import stem, stems_of
 
@@ -166,7 +167,9 @@ def _stated(speaker: Speaker, branch: Branch, name: str, text: str, meant: Meant
     if _is_of_handles(speaker, branch, name):
         if meant.who in words:
             return meant.who
-        return None if asks_to_name(branch.kind, name) else _addressed(words, text)
+        matter = matter_of(speaker.reading.me.goal)
+        is_asked = asks_to_name(branch.kind, name) or (matter is not None and (matter.whos or matter.culprit))
+        return None if is_asked else _addressed(words, text)
     if words:
         return _word(speaker, branch, name, words, meant)
     if schema.get("type") in {"integer", "number"}:

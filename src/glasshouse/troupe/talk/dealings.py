@@ -55,6 +55,7 @@ _SHOWN_BY_THE_ASKER: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """What shows how it stands where the lines before it are out of sight."""
+_PAYING: Final = frozenset({"promise", "agree"})
 _ASKING: Final = frozenset({"ask-help", "ask-help-for-chore"})
 
 
@@ -92,6 +93,9 @@ def dealings_in(said: Iterable[Said]) -> list[Dealing]:
         elif one.move in _BY_THE_ASKER or one.move in _SHOWN_BY_THE_ASKER:
             pair = (one.by, one.to)
             _move_on(dealings, pair, _BY_THE_ASKER.get(one.move), _SHOWN_BY_THE_ASKER.get(one.move), one.ref)
+            if one.move in _PAYING and all(pair):
+                # Who pays for help with help has given their word, too.
+                dealings[one.to, one.by] = Dealing(one.to, one.by, GRANTED, one.ref)
     return list(dealings.values())
 
 

@@ -72,7 +72,7 @@ def _regex(pattern: Pattern) -> re.Pattern[str]:
     return re.compile(rf"(?:^|(?<=[.?!:,] )){''.join(parts)}(?={mark})", re.IGNORECASE)
 
 
-_CALL: Final = re.compile(r"(?:^|[.?!:] )([A-Z][\w'\u2019-]*(?: [\w'\u2019-]+){0,4}), $")
+_CALL: Final = re.compile(r"(?:^|[.?!:] )([A-Z][\w'\u2019-]+(?: (?:of|the|[A-Z][\w'\u2019-]*)){0,5}), $")
 
 
 def _is_start(text: str, at: int) -> bool:
