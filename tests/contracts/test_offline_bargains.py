@@ -51,7 +51,9 @@ VILLAGE = Playbill(goal="Get the harvest in before the rain.")
 BRIDGE = Playbill(goal="Decide what to do with the old bridge. Mend it, burn it or sell it.")
 COUNCIL = (
     Character(name="mason", persona="Cuts stone.", wants="to mend the bridge", temper="warm", memory=WIDE),
-    Character(name="trader", persona="Buys and sells.", wants="to sell the bridge", temper="dry", memory=WIDE),
+    Character(
+        name="trader", persona="Buys and sells.", wants="to sell the bridge", temper="dry", memory=WIDE
+    ),
     Character(name="priest", persona="Rings the bell.", wants="a new bell rope", temper="shy", memory=WIDE),
 )
 
@@ -206,7 +208,12 @@ FLAT = Playbill(
 )
 TENANTS = tuple(
     Character(
-        name=name, persona="Rents a room.", wants=wants, temper=temper, may_emit=("agent.spoke", "hand.raised"), memory=WIDE
+        name=name,
+        persona="Rents a room.",
+        wants=wants,
+        temper=temper,
+        may_emit=("agent.spoke", "hand.raised"),
+        memory=WIDE,
     )
     for name, wants, temper in (
         ("painter", "the attic", "warm"),
@@ -246,7 +253,13 @@ FLYERS: tuple[Any, ...] = (
         may_emit=("agent.spoke", "kite.shown"),
         memory=WIDE,
     ),
-    Character(name="old-judge", role="judge", persona="Has seen many kites.", may_emit=("judge.verdict",), memory=WIDE),
+    Character(
+        name="old-judge",
+        role="judge",
+        persona="Has seen many kites.",
+        may_emit=("judge.verdict",),
+        memory=WIDE,
+    ),
 )
 
 
@@ -275,4 +288,9 @@ def test_a_judge_names_what_was_shown_and_does_not_repeat_a_verdict(seed: int) -
             assert name_of(verdict["winner"]) in verdict["text"]
 
 
-WORLDS = {"mill": (MILL, VILLAGE), "council": (COUNCIL, BRIDGE), "flat": (TENANTS, FLAT), "fair": (FLYERS, FAIR)}
+WORLDS = {
+    "mill": (MILL, VILLAGE),
+    "council": (COUNCIL, BRIDGE),
+    "flat": (TENANTS, FLAT),
+    "fair": (FLYERS, FAIR),
+}

@@ -21,7 +21,9 @@ ASKED = ("nora", "tom", "ask-help")
         ([("tom", "nora", "help-yes"), ("tom", "nora", "hold-word")], GRANTED),
     ],
 )
-def test_each_move_brings_a_request_to_its_next_state(moves: list[tuple[str, str, str]], expected: str) -> None:
+def test_each_move_brings_a_request_to_its_next_state(
+    moves: list[tuple[str, str, str]], expected: str
+) -> None:
     said = [Said(str(at), *move) for at, move in enumerate([ASKED, *moves], 1)]
 
     dealing = dealings_in(said)[0]
@@ -61,7 +63,8 @@ def test_two_who_ask_each_other_have_two_dealings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("move", "expected"), [("thank", GRANTED), ("bear-no", REFUSED), ("betrayed", BROKEN), ("ask-hold", GRANTED)]
+    ("move", "expected"),
+    [("thank", GRANTED), ("bear-no", REFUSED), ("betrayed", BROKEN), ("ask-hold", GRANTED)],
 )
 def test_what_the_asker_says_later_shows_what_is_out_of_sight(move: str, expected: str) -> None:
     assert [dealing.state for dealing in dealings_in([Said("9", "nora", "tom", move)])] == [expected]

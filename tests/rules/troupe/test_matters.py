@@ -40,7 +40,12 @@ def test_a_goal_that_asks_who_did_something_is_a_search_for_the_culprit() -> Non
 
 @pytest.mark.parametrize(
     "goal",
-    ["Bring the goat home before dark.", "Find the crown or die.", "Bake a cake. The judge picks a winner.", ""],
+    [
+        "Bring the goat home before dark.",
+        "Find the crown or die.",
+        "Bake a cake. The judge picks a winner.",
+        "",
+    ],
 )
 def test_a_goal_that_leaves_nothing_to_choose_is_no_matter(goal: str) -> None:
     matter = matter_of(goal)

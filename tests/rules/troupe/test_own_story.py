@@ -9,7 +9,11 @@ from glasshouse.troupe.talk.own_story import story_of
 
 def test_what_a_player_tells_nobody_is_neither_told_nor_cared_about_aloud() -> None:
     story = story_of(
-        Identity("ida", persona="Ida is the pilot. Her wrist hurts and she tells nobody.", cares=("her wrist", "the sky"))
+        Identity(
+            "ida",
+            persona="Ida is the pilot. Her wrist hurts and she tells nobody.",
+            cares=("her wrist", "the sky"),
+        )
     )
 
     assert story.facts == ("I am the pilot",)
@@ -17,7 +21,8 @@ def test_what_a_player_tells_nobody_is_neither_told_nor_cared_about_aloud() -> N
 
 
 @pytest.mark.parametrize(
-    "wants", ["nobody to know where the letter is", "to take the spoon before anybody notices", "to leave unnoticed"]
+    "wants",
+    ["nobody to know where the letter is", "to take the spoon before anybody notices", "to leave unnoticed"],
 )
 def test_who_wants_that_nobody_knows_keeps_it_secret(wants: str) -> None:
     assert story_of(Identity("ida", wants=wants)).is_secret
@@ -43,7 +48,9 @@ def test_a_wish_about_others_is_said_to_them() -> None:
 
 
 def test_what_a_persona_says_of_something_else_is_no_fact_about_its_player() -> None:
-    me = Identity("ida", persona="You keep the bees. They are the only quick thing here, and you sing to them.")
+    me = Identity(
+        "ida", persona="You keep the bees. They are the only quick thing here, and you sing to them."
+    )
 
     assert story_of(me).facts == ("I keep the bees",)
 

@@ -20,7 +20,14 @@ from glasshouse.troupe.reactions import Act, acts, calling_of, stance_of, weight
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.salience import main_thing, owed_by
 from glasshouse.troupe.skills.branches import Branch, Reply, in_a_list, passing, with_line
-from glasshouse.troupe.skills.telling_fields import Meant, fields_told, has_open_fields, shown_by, thrown_by
+from glasshouse.troupe.skills.telling_fields import (
+    Meant,
+    fields_told,
+    has_open_fields,
+    is_for_as_filed,
+    shown_by,
+    thrown_by,
+)
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
 from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS
@@ -528,6 +535,8 @@ class _Turn:
         """Yes, yes under a condition, or no: a rival gets a no, and no two answer in the same way if that can be."""
         if self._is_rival(to):
             return self._first(["help-no-rival", "help-no"], to)
+        if self._is_against_my_word(to):
+            return self._first(["help-no"], to)
         terms = ["set-term" if "wish" in self._slots_of_mine else "help-if", "hold-back"]
         if self.story.is_secret:
             terms = ["hold-back"]
@@ -861,6 +870,8 @@ class _Turn:
             if option and line.handle == handle and not (broken and said.move.startswith("back")):
                 return self._option_named(option, handle)
         leaning = self._own_leaning if handle == self.me else self._leaning_of(handle)
+        if leaning == NOT_YET and is_for_as_filed(self.speaker, self.branches):
+            return YES  # What I wrote stands, also when the reason for it is out of sight.
         if leaning and leaning != NOT_YET:
             return leaning
         # Who gave somebody their word is for what that one needs, also when the line that said so is out of sight.
@@ -1101,7 +1112,9 @@ class _Turn:
 
     def _count(self) -> str:
         """Who is for what, and whether that decides it: more than half of those who voted, and not one alone."""
-        said_before = {handle: self._position_said_by(handle) for handle in (*self.situation.company, self.me)}
+        said_before = {
+            handle: self._position_said_by(handle) for handle in (*self.situation.company, self.me)
+        }
         votes = said_before | self._votes | ({self.me: self.voted} if self.voted else {})
         by_option: dict[str, list[str]] = {}
         for handle, option in votes.items():

@@ -125,6 +125,21 @@ class Thrown(NamedTuple):
     is_won: bool
 
 
+def is_for_as_filed(speaker: Speaker, branches: Sequence[Branch]) -> bool | None:
+    """Whether I was for it when I last wrote a word for or against into a line of mine; none if none is in sight."""
+    reading = speaker.reading
+    for line in reversed(reading.discussion):
+        if not reading.is_mine(line):
+            continue
+        for branch in branches:
+            for name in branch.fields:
+                words = branch.words_of(name)
+                against = [word for word in words if _AGAINST.search(word.lower())]
+                if line.kind == branch.kind and 0 < len(against) < len(words) and name in line.fields:
+                    return line.fields[name] not in against
+    return None
+
+
 def is_for_one_deed(branch: Branch) -> bool:
     """Whether a kind of line is only for what is shown or thrown in it."""
     verb = branch.kind.rpartition(".")[2]
