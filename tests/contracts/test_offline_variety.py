@@ -26,8 +26,9 @@ TENS = rig_seeds(1, plays=14)
 reused_share_max = 0.10
 lines_of_an_evening = 30
 """Most plays of newcomers are no longer, and nobody sees further back than twelve lines."""
-lines_again_max = 5
-"""Of 160 lines, which is four times a play."""
+lines_before_silence_min = 18
+"""Nobody comes or goes, and nothing happens: four who want something have so much to settle."""
+lines_again_max = 0
 lines_seen_min = 5
 """Every creature's window holds as many, also right after its older half was dropped."""
 
@@ -52,7 +53,8 @@ def test_no_line_is_said_twice_and_few_skeletons_are(tens: int) -> None:
         skeletons = [skeleton(line) for line in lines]
         of_an_evening = lines[:lines_of_an_evening]
 
-        assert len(lines) == 160
+        # What was asked is settled at last, and then nobody goes on for the sake of going on.
+        assert lines_before_silence_min <= len(lines) <= 160
         assert len(set(of_an_evening)) == len(of_an_evening)
         assert len(lines) - len(set(lines)) <= lines_again_max
         assert 1 - len(set(skeletons)) / len(skeletons) <= reused_share_max
@@ -74,7 +76,9 @@ def test_lines_keep_to_the_words_allowed_and_break_no_vow() -> None:
 
     for stage.seed in range(60):
         for creature in stage.cast:
-            text = stage.reply(creature.name)["text"]
+            text = stage.reply(creature.name).get("text", "")
+            # Whoever asked may wait for an answer.
+            assert text or creature.name == "speaker-20"
             assert len(text.split()) <= creature.voice.say_words_max
             assert not {"!", "?"} & set(text)
             assert "kettle" not in text.lower()

@@ -6,6 +6,7 @@ that was said in sight.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -62,6 +63,8 @@ _ANSWERING: Final = frozenset(
 _CALLS: Final = frozenset(
     {"well", "no", "yes", "good", "then", "so", "look", "really", "oh", "ha", "bless", "all"}
 )
+_ORDERED: Final = re.compile(r" (?:down|up|in|out|back|off|on|over),$")
+"""How an order ends that begins an example: `sit down,` is said to others, `bless it,` is not."""
 _LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
 _DWELT_ON: Final = frozenset(
@@ -119,11 +122,13 @@ class TalkLine:
         moves = ("feel-event", "dwell") if self.is_about_event else ("dwell",)
         if _DWELT_ON.isdisjoint(self.moves):
             return ""
-        for move in moves:
-            more = self._first([move])
-            longer = f"{text} {more}"
-            if more and not text.endswith("?") and not is_echo(longer, self.reading):
-                return longer if self.speaker.may_say(longer) else ""
+        tried = [more for move in (*moves, *moves, *moves) if (more := self._first([move]))]
+        for some in (*([more] for more in tried), tried[:2]):
+            # A question stays the last.
+            in_order = [*some, text] if text.endswith("?") else [text, *some]
+            longer = " ".join(in_order)
+            if not is_echo(longer, self.reading) and self.speaker.may_say(longer):
+                return longer
         return ""
 
     def _act(self) -> Act:
@@ -150,7 +155,7 @@ class TalkLine:
         own = [
             words
             for words in self.speaker.voice.openings
-            if not nouns_in(words) and not is_a(words.split()[0].strip(",").lower(), "verb")
+            if not nouns_in(words) and not _ORDERED.search(words)
         ]
         if own:
             return with_capitals(f"{self.dice.choice(own)} {_small(text)}")
