@@ -71,4 +71,5 @@ def test_every_move_that_answers_another_has_sentences() -> None:
 
 def test_a_name_before_a_sentence_does_not_hide_its_move() -> None:
     assert [said.move for said in understood("Big Otto, then count me in.")] == ["settle"]
-    assert [said.move for said in understood("I saw a man, then count me in.")] == []
+    assert [said.move for said in understood("Bless it, then count me in.")] == ["settle"]
+    assert [said.move for said in understood("I saw a man on the hill, then count me in.")] == []

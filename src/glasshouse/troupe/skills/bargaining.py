@@ -25,6 +25,8 @@ rounds_before_second_request: Final = 3
 requests_max: Final = 2
 """Nobody asks more often for help."""
 lines_before_deal_told: Final = 2
+lines_after_deal_told: Final = 8
+"""Whoever has a promise tells of it between so many lines and so many."""
 lines_of_questions: Final = (3, 3)
 """Later nobody asks for reasons."""
 clause_words_max: Final = 10
@@ -223,7 +225,7 @@ class BargainingLine(VotingLine):
                 for line, said, to in self.situation.told
             )
             heard = int(self.reading.discussion[-1].ref) if self.reading.discussion else 0
-            is_old = heard - int(dealing.ref) > lines_before_deal_told
+            is_old = lines_before_deal_told < heard - int(dealing.ref) <= lines_after_deal_told
             if dealing.asker == self.me and dealing.state == GRANTED and not is_told and is_old:
                 return self._first(["tell-deal"], other=dealing.asked)
         return ""

@@ -332,8 +332,8 @@ class _Turn(BargainingLine):
             "ask-side": lambda to, said: self._to_a_choice_of_side(
                 to, self._called(said.slots.get("other") or "")
             ),
-            "ask-want": lambda to, _: self._first(kept or ["tell-want", "hold-want"], to),
-            "press-secret": lambda to, _: self._first(kept or ["tell-want", "hold-want"], to),
+            "ask-want": lambda to, _: self._first(kept or ["tell-want", "hold-want", "no-want"], to),
+            "press-secret": lambda to, _: self._first(kept or ["tell-want", "hold-want", "no-want"], to),
         }
 
     def _where_i_stand(self, to: str) -> str:

@@ -17,8 +17,8 @@ from glasshouse.troupe.voice import voice_of
 
 ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "ask-want": ("tell-want", "keep-secret"),
-        "press-secret": ("keep-secret", "tell-want"),
+        "ask-want": ("tell-want", "hold-want", "keep-secret", "no-want"),
+        "press-secret": ("keep-secret", "tell-want", "hold-want", "no-want"),
         "ask-why": ("give-reason", "no-reason"),
         "ask-help": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),
         "ask-help-for-chore": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),

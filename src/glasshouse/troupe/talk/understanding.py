@@ -19,6 +19,8 @@ understood_cache_texts_max: Final = 8_192
 part_chars_min: Final = 5
 """A sentence with no longer fixed part is not recognised: too much would look like it."""
 
+opening_words_max: Final = 3
+"""So many words may stand before the first sentence of a line, with a comma behind them."""
 _NAMES: Final = frozenset({"you", "other"})
 _NAME: Final = r"[\w'\u2019-]+(?: [\w'\u2019-]+){0,4}?"
 
@@ -76,8 +78,9 @@ _CALL: Final = re.compile(r"(?:^|[.?!:] )([A-Z][\w'\u2019-]+(?: (?:of|the|[A-Z][
 
 
 def _is_start(text: str, at: int) -> bool:
-    """Whether a sentence starts there, or goes on behind a name, as in `Big Tom, yes`."""
-    return text[max(0, at - 2) : at] != ", " or bool(_CALL.search(text[:at]))
+    """Whether a sentence starts there, or goes on behind a name or a few words: `Big Tom, yes`, `bless it, yes`."""
+    before = text[:at]
+    return not before.endswith(", ") or before.count(" ") <= opening_words_max or bool(_CALL.search(before))
 
 
 def called_before(text: str, at: int) -> str:
