@@ -162,10 +162,10 @@ def test_a_vote_is_called_cast_and_counted_as_it_was_cast(seed: int) -> None:
             if said.move in {"stand-for", "stand-for-word", "back", "back-other"}:
                 votes[name_of(event.actor)] = said.slots["option"].lower()
             if said.move == "count":
-                told = said.slots["tally"].replace("I say", f"{name_of(event.actor)} says")
+                tally = said.slots["tally"].replace("I say", f"{name_of(event.actor)} says")
                 for name, option in votes.items():
-                    assert name in told or "and I say" in said.slots["tally"]
-                    assert option in told.lower()
+                    assert name in tally or "and I say" in said.slots["tally"]
+                    assert option in tally.lower()
     moves = [move for _, move, _, _ in moves_in(events)]
 
     assert moves.count("call") == 1

@@ -26,7 +26,7 @@ TENS = rig_seeds(1, plays=14)
 reused_share_max = 0.10
 lines_of_an_evening = 30
 """Most plays of newcomers are no longer, and nobody sees further back than twelve lines."""
-lines_before_silence_min = 18
+lines_before_silence_min = 12
 """Nobody comes or goes, and nothing happens: four who want something have so much to settle."""
 lines_again_max = 0
 lines_seen_min = 5

@@ -2,7 +2,16 @@
 
 import pytest
 
-from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS, Said, dealings_in
+from glasshouse.troupe.talk.dealings import (
+    BROKEN,
+    GRANTED,
+    OPEN,
+    PROMISED,
+    REFUSED,
+    TERMS,
+    MoveTold,
+    dealings_in,
+)
 
 ASKED = ("nora", "tom", "ask-help")
 
@@ -24,7 +33,7 @@ ASKED = ("nora", "tom", "ask-help")
 def test_each_move_brings_a_request_to_its_next_state(
     moves: list[tuple[str, str, str]], expected: str
 ) -> None:
-    said = [Said(str(at), *move) for at, move in enumerate([ASKED, *moves], 1)]
+    said = [MoveTold(str(at), *move) for at, move in enumerate([ASKED, *moves], 1)]
 
     dealing = dealings_in(said)[0]
 
@@ -33,16 +42,20 @@ def test_each_move_brings_a_request_to_its_next_state(
 
 
 def test_a_condition_that_nobody_met_is_no_promise() -> None:
-    said = [Said("1", *ASKED), Said("2", "tom", "nora", "set-term"), Said("3", "tom", "nora", "hold-word")]
+    said = [
+        MoveTold("1", *ASKED),
+        MoveTold("2", "tom", "nora", "set-term"),
+        MoveTold("3", "tom", "nora", "hold-word"),
+    ]
 
     assert [dealing.state for dealing in dealings_in(said)] != [PROMISED]
 
 
 @pytest.mark.parametrize(("condition", "met"), [("help-if", "agree"), ("set-term", "promise")])
 def test_who_pays_for_help_has_given_their_word_too(condition: str, met: str) -> None:
-    said = [Said("1", *ASKED), Said("2", "tom", "nora", condition), Said("3", "nora", "tom", met)]
+    said = [MoveTold("1", *ASKED), MoveTold("2", "tom", "nora", condition), MoveTold("3", "nora", "tom", met)]
 
-    assert [(one.asker, one.asked, one.state) for one in dealings_in(said)] == [
+    assert [(dealing.asker, dealing.asked, dealing.state) for dealing in dealings_in(said)] == [
         ("nora", "tom", PROMISED),
         ("tom", "nora", GRANTED),
     ]
@@ -50,10 +63,10 @@ def test_who_pays_for_help_has_given_their_word_too(condition: str, met: str) ->
 
 def test_two_who_ask_each_other_have_two_dealings() -> None:
     said = [
-        Said("1", *ASKED),
-        Said("2", "tom", "nora", "help-no"),
-        Said("3", "tom", "nora", "ask-help"),
-        Said("4", "nora", "tom", "help-yes"),
+        MoveTold("1", *ASKED),
+        MoveTold("2", "tom", "nora", "help-no"),
+        MoveTold("3", "tom", "nora", "ask-help"),
+        MoveTold("4", "nora", "tom", "help-yes"),
     ]
 
     assert [(dealing.asker, dealing.state) for dealing in dealings_in(said)] == [
@@ -67,8 +80,8 @@ def test_two_who_ask_each_other_have_two_dealings() -> None:
     [("thank", GRANTED), ("bear-no", REFUSED), ("betrayed", BROKEN), ("ask-hold", GRANTED)],
 )
 def test_what_the_asker_says_later_shows_what_is_out_of_sight(move: str, expected: str) -> None:
-    assert [dealing.state for dealing in dealings_in([Said("9", "nora", "tom", move)])] == [expected]
+    assert [dealing.state for dealing in dealings_in([MoveTold("9", "nora", "tom", move)])] == [expected]
 
 
 def test_a_move_to_nobody_changes_nothing() -> None:
-    assert dealings_in([Said("1", "tom", "", "thank"), Said("2", "tom", "", "help-yes")]) == []
+    assert dealings_in([MoveTold("1", "tom", "", "thank"), MoveTold("2", "tom", "", "help-yes")]) == []

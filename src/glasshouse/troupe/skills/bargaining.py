@@ -32,6 +32,7 @@ lines_of_questions: Final = (3, 3)
 clause_words_max: Final = 10
 """A longer clause about what happened stands in no question."""
 closing_sentences_max: Final = 2
+"""Nobody says more of how it ended."""
 CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
     "close-lost", "close-judged", "count",
@@ -50,7 +51,8 @@ class BargainingLine(VotingLine):
 
     def _is_against_my_word(self, to: str) -> bool:
         """Whether somebody asks for what I have promised to another, or want decided otherwise."""
-        theirs, mine = self._leaning_of(to), self._position(self.me)
+        theirs = self._leaning_of(to)
+        mine = self._position(self.me)
         return bool(theirs and mine) and NOT_YET != mine != theirs
 
     def _by_temper(self, moves: Sequence[str]) -> list[str]:
@@ -70,7 +72,7 @@ class BargainingLine(VotingLine):
         terms = ["set-term" if "wish" in self._slots_of_mine else "help-if", "hold-back"]
         if self.story.is_secret:
             terms = ["hold-back"]
-        said = [said.move for _, said, _ in self.situation.told]
+        said = [said.move for _, said, _ in self.situation.moves_told]
         self.dice.shuffle(terms)
         terms.sort(key=said.count)
         if self._state(self.me, to) == GRANTED:
@@ -131,7 +133,7 @@ class BargainingLine(VotingLine):
         return [*late, *first, *self.dice.sample(rest, len(rest))]
 
     def _tell_the_goal(self) -> str:
-        is_told = any(said.move in {"tell-goal", "ask-part"} for _, said, _ in self.situation.told)
+        is_told = any(said.move in {"tell-goal", "ask-part"} for _, said, _ in self.situation.moves_told)
         if not self._goal or is_told or self.reading.rounds >= rounds_of_introductions:
             return ""
         to = self.situation.next_speaker
@@ -144,14 +146,15 @@ class BargainingLine(VotingLine):
             return ""
         text = self._first(["present"], made=shown.words)
         if text:
-            self.kind, self.given = shown.kind, shown.fields
+            self.kind = shown.kind
+            self.given = shown.fields
         return text
 
     def _oppose(self) -> str:
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
         met = {
             frozenset((line.handle, to))
-            for line, said, to in self.situation.told
+            for line, said, to in self.situation.moves_told
             if said.move in {"oppose", "help-no-rival"}
         }
         fresh = [handle for handle in rivals if frozenset((self.me, handle)) not in met]
@@ -181,10 +184,10 @@ class BargainingLine(VotingLine):
             if handle not in asked and not self._is_rival(handle) and name_of(handle).lower() not in named
         ]
         busy = {
-            one
+            handle
             for dealing in self.situation.dealings
             if dealing.state in {OPEN, TERMS, PROMISED}
-            for one in (dealing.asker, dealing.asked)
+            for handle in (dealing.asker, dealing.asked)
         }
         free = [handle for handle in able if handle not in busy]
         nearest = self.situation.next_speaker
@@ -222,7 +225,7 @@ class BargainingLine(VotingLine):
         for dealing in self.situation.dealings:
             is_told = any(
                 said.move in {"tell-deal", "ask-hold"} and line.handle == self.me and to == dealing.asked
-                for line, said, to in self.situation.told
+                for line, said, to in self.situation.moves_told
             )
             heard = int(self.reading.discussion[-1].ref) if self.reading.discussion else 0
             is_old = lines_before_deal_told < heard - int(dealing.ref) <= lines_after_deal_told
@@ -246,7 +249,9 @@ class BargainingLine(VotingLine):
 
     def _offer(self) -> str:
         to = self.situation.next_speaker
-        is_new = to and not any({self.me, to} == {one.asker, one.asked} for one in self.situation.dealings)
+        is_new = to and not any(
+            {self.me, to} == {dealing.asker, dealing.asked} for dealing in self.situation.dealings
+        )
         is_kind = self.dice.random() < self.disposition.friendliness
         if not is_new or not is_kind or "offer-help" in self._told_to(to) or self._is_rival(to):
             return ""
@@ -280,12 +285,20 @@ class BargainingLine(VotingLine):
     def _ends(self) -> Iterator[tuple[str, str]]:
         """What is true of the end for me, the weightiest first."""
         states = {GRANTED: "close-deal", BROKEN: "close-broken", REFUSED: "close-refused"}
-        mine = [one for one in self.situation.dealings if one.asker == self.me and one.state in states]
-        for one in sorted(mine, key=lambda one: tuple(states).index(one.state)):
-            yield states[one.state], one.asked
-        given = [one for one in self.situation.dealings if one.asked == self.me and one.state == GRANTED]
-        for one in given:
-            yield "close-given", one.asker
+        mine = [
+            dealing
+            for dealing in self.situation.dealings
+            if dealing.asker == self.me and dealing.state in states
+        ]
+        for dealing in sorted(mine, key=lambda dealing: tuple(states).index(dealing.state)):
+            yield states[dealing.state], dealing.asked
+        given = [
+            dealing
+            for dealing in self.situation.dealings
+            if dealing.asked == self.me and dealing.state == GRANTED
+        ]
+        for dealing in given:
+            yield "close-given", dealing.asker
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
         if self.is_contest:
             yield from self._ends_of_a_contest()
@@ -295,9 +308,9 @@ class BargainingLine(VotingLine):
         if not (mine or given or rivals or self.story.is_secret):
             yield "close-alone", ""
         culprit = self.matter is not None and self.matter.culprit
-        if culprit and not any(said.move == "close-culprit" for _, said, _ in self.situation.told):
+        if culprit and not any(said.move == "close-culprit" for _, said, _ in self.situation.moves_told):
             yield "close-culprit", ""
-        if self._goal and not any(said.move == "close-goal" for _, said, _ in self.situation.told):
+        if self._goal and not any(said.move == "close-goal" for _, said, _ in self.situation.moves_told):
             yield "close-goal", ""
 
     def _ends_of_a_contest(self) -> Iterator[tuple[str, str]]:

@@ -239,7 +239,7 @@ class _Turn(BargainingLine):
         happening = event.happenings[0]
         is_tried = any(
             said.move == "try-it" and int(line.ref) > int(event.line.ref)
-            for line, said, _ in self.situation.told
+            for line, said, _ in self.situation.moves_told
         )
         thrown = thrown_by(self.speaker, self.branches)
         if thrown is None or is_tried or not happening.thing:
@@ -248,7 +248,8 @@ class _Turn(BargainingLine):
         end = self._first(["try-won" if thrown.is_won else "try-lost"])
         if not (tried and end):
             return ""
-        self.kind, self.given = thrown.kind, thrown.fields
+        self.kind = thrown.kind
+        self.given = thrown.fields
         return f"{tried} {thrown.words} {end}"
 
     def _about_news(self) -> Iterator[str]:
@@ -276,7 +277,7 @@ class _Turn(BargainingLine):
     def _return(self) -> str:
         """What happened comes back once, when the talk has gone on: with what was done about it by whoever took it on."""
         for event in sorted(self.situation.events, key=lambda event: event.line.origin == "world"):
-            since = [entry for entry in self.situation.told if int(entry[0].ref) > int(event.line.ref)]
+            since = [entry for entry in self.situation.moves_told if int(entry[0].ref) > int(event.line.ref)]
             acting = [line.handle for line, said, _ in since if said.move == "change-act"]
             if any(said.move == "report-on" for _, said, _ in since) or event.line.ref == "1":
                 continue
@@ -350,7 +351,7 @@ class _Turn(BargainingLine):
         event = next(iter(self.situation.events), None)
         since = int(event.line.ref) if event is not None else 0
         is_taken_on = any(
-            said.move == "change-act" and int(line.ref) > since for line, said, _ in self.situation.told
+            said.move == "change-act" and int(line.ref) > since for line, said, _ in self.situation.moves_told
         )
         moves = self.dice.sample(["change-act", "change-hard"], 2)
         if len(self.situation.open_to_me) > 1:
@@ -398,7 +399,12 @@ class _Turn(BargainingLine):
         third = ""
         if {"settle", "help-yes", "help-no", "help-no-rival"} & set(moves):
             third = next(
-                (to for one, _, to in reversed(self.situation.told) if one.ref == line.ref and to), ""
+                (
+                    to
+                    for spoken_line, _, to in reversed(self.situation.moves_told)
+                    if spoken_line.ref == line.ref and to
+                ),
+                "",
             )
             if not third or third == self.me or {"hear-bargain", "hear-refusal"} & self._moves_lately():
                 return ""

@@ -44,11 +44,11 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if not winner:
         return _undecided(speaker, branch, points, before)
     last = str(before[-1].fields["winner"]) if before else _NOBODY
-    told = " ".join(line.text for line in before)
+    verdicts_before = " ".join(line.text for line in before)
     fresh = [
         point
         for point in points[winner]
-        if point.sort and not (point.words and _as_theirs(point, winner) in told)
+        if point.sort and not (point.words and _as_theirs(point, winner) in verdicts_before)
     ]
     cites = [point.line.ref for point in (*fresh, *points[winner])]
     text = _words_for(speaker, winner, last, fresh, points)

@@ -21,7 +21,7 @@ from glasshouse.troupe.speaking import Speaker, name_of
 from glasshouse.troupe.talk.echoes import is_echo
 from glasshouse.troupe.talk.happenings import Happening, slots_of
 from glasshouse.troupe.talk.manners import manner_of
-from glasshouse.troupe.talk.matters import Matter, matter_of
+from glasshouse.troupe.talk.matters import OpenQuestion, matter_of
 from glasshouse.troupe.talk.own_story import Story
 from glasshouse.troupe.talk.pronouns import to_you
 from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, disposition_of
@@ -166,22 +166,29 @@ class TalkLine:
         return with_capitals(f"{self.dice.choice(fresh)} {text}")
 
     @cached_property
-    def matter(self) -> Matter | None:
+    def matter(self) -> OpenQuestion | None:
         return matter_of(self.reading.me.goal)
 
     def _state(self, asker: str, asked: str) -> str:
         return next(
-            (one.state for one in self.situation.dealings if (one.asker, one.asked) == (asker, asked)), ""
+            (
+                dealing.state
+                for dealing in self.situation.dealings
+                if (dealing.asker, dealing.asked) == (asker, asked)
+            ),
+            "",
         )
 
     def _asked(self, handle: str) -> set[str]:
         """What anybody asked somebody in sight."""
-        return {said.move for _, said, to in self.situation.told if to == handle}
+        return {said.move for _, said, to in self.situation.moves_told if to == handle}
 
     def _told_to(self, handle: str) -> set[str]:
         """What I said to somebody in sight."""
         return {
-            said.move for line, said, to in self.situation.told if to == handle and line.handle == self.me
+            said.move
+            for line, said, to in self.situation.moves_told
+            if to == handle and line.handle == self.me
         }
 
     def _has_said(self, *moves: str) -> bool:
@@ -213,7 +220,7 @@ class TalkLine:
     def _moves_lately(self) -> set[str]:
         """The moves of the last few lines."""
         newest = {line.ref for line in self.reading.discussion[-lines_between_remarks:]}
-        return {said.move for line, said, _ in self.situation.told if line.ref in newest}
+        return {said.move for line, said, _ in self.situation.moves_told if line.ref in newest}
 
     def _first(self, moves: Iterable[str], to: str = "", **more: Any) -> str:
         """A sentence of the first of some moves that has one."""

@@ -232,9 +232,9 @@ def _own_thing(reading: Reading, noun: str) -> str:
     """A thing of mine with this name, as I say it: of what I want, care about or say of myself."""
     story = story_of(reading.me)
     for text in (story.want, *story.cares, *story.facts):
-        found = re.search(rf"\bmy (?:[\w'\u2019-]+ ){{0,3}}{re.escape(noun)}\b", text)
-        if found:
-            return found[0]
+        phrase = re.search(rf"\bmy (?:[\w'\u2019-]+ ){{0,3}}{re.escape(noun)}\b", text)
+        if phrase:
+            return phrase[0]
     return ""
 
 
@@ -263,7 +263,8 @@ def thrown_by(speaker: Speaker, branches: Sequence[Branch]) -> Thrown | None:
             mine = stems_of("; ".join((me.persona, me.wants, *me.cares, *good_at)))
             fields[name] = chosen_word(list(words), mine, Random(f"{me.handle}{name}"))
         elif schema.get("type") in {"integer", "number"}:
-            low, high = int(schema.get("minimum", 1)), int(schema.get("maximum", dice_sides_max))
+            low = int(schema.get("minimum", 1))
+            high = int(schema.get("maximum", dice_sides_max))
             fields[name] = speaker.dice.randint(low, high)
             share = (fields[name] - low) / max(1, high - low)
         else:

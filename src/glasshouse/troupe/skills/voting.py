@@ -60,14 +60,16 @@ class VotingLine(TalkLine):
     def _position_said_by(self, handle: str) -> str:
         """What somebody said in sight that they are for."""
         theirs = self.situation.said_by.get(handle, ())
-        said = [one.slots.get("option") for one in theirs if one.move in _TAKING_POSITION]
+        said = [said.slots.get("option") for said in theirs if said.move in _TAKING_POSITION]
         return self._option_named(said[-1] or "", handle) if said else ""
 
     def _position(self, handle: str) -> str:
         """For which answer somebody said they are; before that, what their want tells. What one said for the sake of a
         promise does not outlive it."""
-        broken = any(one.asked == handle and one.state == BROKEN for one in self.situation.dealings)
-        for line, said, _ in reversed(self.situation.told):
+        broken = any(
+            dealing.asked == handle and dealing.state == BROKEN for dealing in self.situation.dealings
+        )
+        for line, said, _ in reversed(self.situation.moves_told):
             option = said.slots.get("option") if said.move in _TAKING_POSITION else None
             if option and line.handle == handle and not (broken and said.move.startswith("back")):
                 return self._option_named(option, handle)
@@ -77,7 +79,11 @@ class VotingLine(TalkLine):
         if leaning and leaning != NOT_YET:
             return leaning
         # Who gave somebody their word is for what that one needs, also when the line that said so is out of sight.
-        given = [one.asker for one in self.situation.dealings if one.asked == handle and one.state == GRANTED]
+        given = [
+            dealing.asker
+            for dealing in self.situation.dealings
+            if dealing.asked == handle and dealing.state == GRANTED
+        ]
         return next((option for asker in given if (option := self._needed_by(asker))), leaning)
 
     def _needed_by(self, handle: str) -> str:
@@ -85,7 +91,8 @@ class VotingLine(TalkLine):
 
     def _leaning_of(self, handle: str) -> str:
         """What somebody is for, by what they said they want."""
-        matter, want = self.matter, self.situation.wants.get(handle, "")
+        matter = self.matter
+        want = self.situation.wants.get(handle, "")
         if matter is None or not want:
             return ""
         if matter.deeds:
@@ -146,7 +153,9 @@ class VotingLine(TalkLine):
         matter = self.matter
         everybody = (*self.situation.company, self.me)
         whos = matter.whos if matter is not None else ()
-        return next((one for one in everybody for who in whos if who.answer(name_of(one)) == option), "")
+        return next(
+            (handle for handle in everybody for who in whos if who.answer(name_of(handle)) == option), ""
+        )
 
     def _backing(self, to: str) -> str:
         """Whoever I promised to help has me for their answer, too."""
@@ -201,17 +210,17 @@ class VotingLine(TalkLine):
         if matter is None or matter.culprit or self.is_contest:
             return False
         # Where the call is out of sight, more than one vote shows it.
-        return len(self._votes) > 1 or any(said.move == "call" for _, said, _ in self.situation.told)
+        return len(self._votes) > 1 or any(said.move == "call" for _, said, _ in self.situation.moves_told)
 
     @cached_property
     def _votes(self) -> dict[str, str]:
         """Who has voted since the vote was called for, and for what; what is out of sight is not counted."""
-        called = [int(line.ref) for line, said, _ in self.situation.told if said.move == "call"]
+        called = [int(line.ref) for line, said, _ in self.situation.moves_told if said.move == "call"]
         first = called[-1] if called else 0
         is_time = self._is_past(lines_before_vote)
         return {
             line.handle: self._option_named(said.slots.get("option") or "", line.handle)
-            for line, said, _ in self.situation.told
+            for line, said, _ in self.situation.moves_told
             if is_time and int(line.ref) >= first and (said.move in _VOTING or said.move in _TAKING_POSITION)
         }
 
@@ -221,7 +230,7 @@ class VotingLine(TalkLine):
         if (
             matter is None
             or matter.culprit
-            or any(said.move == "count" for _, said, _ in self.situation.told)
+            or any(said.move == "count" for _, said, _ in self.situation.moves_told)
         ):
             return ""
         if not self._is_called:
@@ -232,7 +241,7 @@ class VotingLine(TalkLine):
             return f"{vote} {self._count()}".strip() if vote and others <= set(self._votes) else vote
         mine = next(
             int(line.ref)
-            for line, said, _ in reversed(self.situation.told)
+            for line, said, _ in reversed(self.situation.moves_told)
             if line.handle == self.me and (said.move in _VOTING or said.move in _TAKING_POSITION)
         )
         is_round_over = int(self.reading.discussion[-1].ref) - mine >= len(others)
@@ -241,7 +250,9 @@ class VotingLine(TalkLine):
     def _vote(self) -> str:
         """What I am for in the end: what I said; else what somebody needs who has my word; else nothing."""
         given = [
-            one.asker for one in self.situation.dealings if one.asked == self.me and one.state == GRANTED
+            dealing.asker
+            for dealing in self.situation.dealings
+            if dealing.asked == self.me and dealing.state == GRANTED
         ]
         options = [self._position(self.me), *(self._leaning_of(asker) for asker in given), self._followed()]
         option = next((option for option in options if option), "")

@@ -59,7 +59,7 @@ _PAYING: Final = frozenset({"promise", "agree"})
 _ASKING: Final = frozenset({"ask-help", "ask-help-for-chore"})
 
 
-class Said(NamedTuple):
+class MoveTold(NamedTuple):
     """One move as it was said: by whom, to whom, in which line."""
 
     ref: str
@@ -78,24 +78,38 @@ class Dealing(NamedTuple):
     """The line that brought it there."""
 
 
-def dealings_in(said: Iterable[Said]) -> list[Dealing]:
+def dealings_in(said: Iterable[MoveTold]) -> list[Dealing]:
     """How it stands between any two, each pair in one direction once, the oldest first."""
     dealings: dict[tuple[str, str], Dealing] = {}
-    for one in said:
-        if one.move in _ASKING and one.to:
-            dealings[one.by, one.to] = Dealing(one.by, one.to, OPEN, one.ref)
-        elif one.move == "accept" and one.to:
+    for step_told in said:
+        if step_told.move in _ASKING and step_told.to:
+            dealings[step_told.by, step_told.to] = Dealing(step_told.by, step_told.to, OPEN, step_told.ref)
+        elif step_told.move == "accept" and step_told.to:
             # Who accepts an offer is as one who had asked.
-            dealings[one.by, one.to] = Dealing(one.by, one.to, GRANTED, one.ref)
-        elif one.move in _BY_THE_ASKED or one.move in _SHOWN_BY_THE_ASKED:
-            pair = (one.to, one.by)
-            _move_on(dealings, pair, _BY_THE_ASKED.get(one.move), _SHOWN_BY_THE_ASKED.get(one.move), one.ref)
-        elif one.move in _BY_THE_ASKER or one.move in _SHOWN_BY_THE_ASKER:
-            pair = (one.by, one.to)
-            _move_on(dealings, pair, _BY_THE_ASKER.get(one.move), _SHOWN_BY_THE_ASKER.get(one.move), one.ref)
-            if one.move in _PAYING and all(pair):
+            dealings[step_told.by, step_told.to] = Dealing(step_told.by, step_told.to, GRANTED, step_told.ref)
+        elif step_told.move in _BY_THE_ASKED or step_told.move in _SHOWN_BY_THE_ASKED:
+            pair = (step_told.to, step_told.by)
+            _move_on(
+                dealings,
+                pair,
+                _BY_THE_ASKED.get(step_told.move),
+                _SHOWN_BY_THE_ASKED.get(step_told.move),
+                step_told.ref,
+            )
+        elif step_told.move in _BY_THE_ASKER or step_told.move in _SHOWN_BY_THE_ASKER:
+            pair = (step_told.by, step_told.to)
+            _move_on(
+                dealings,
+                pair,
+                _BY_THE_ASKER.get(step_told.move),
+                _SHOWN_BY_THE_ASKER.get(step_told.move),
+                step_told.ref,
+            )
+            if step_told.move in _PAYING and all(pair):
                 # Who pays for help with help has given their word, too.
-                dealings[one.to, one.by] = Dealing(one.to, one.by, GRANTED, one.ref)
+                dealings[step_told.to, step_told.by] = Dealing(
+                    step_told.to, step_told.by, GRANTED, step_told.ref
+                )
     return list(dealings.values())
 
 

@@ -16,7 +16,9 @@ run_words: Final = 3
 words_compared_min: Final = 5
 """A shorter line is no echo."""
 echo_percent_min: Final = 50
+"""From here on the engine takes a line for a copy (ADR 0121)."""
 texts_read_cache_max: Final = 4_096
+"""The words of more texts are told again."""
 
 Run: TypeAlias = tuple[str, str, str]
 
@@ -36,7 +38,8 @@ def is_echo(text: str, reading: Reading) -> bool:
 
 
 def _is_echo_of(text: str, other: str) -> bool:
-    words, known = _words(text), _runs(other)
+    words = _words(text)
+    known = _runs(other)
     counted = count = 0
     for start in range(len(words) - run_words + 1):
         if words[start : start + run_words] in known:

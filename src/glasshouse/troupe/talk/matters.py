@@ -50,7 +50,7 @@ class Question(NamedTuple):
         return f"{name} {self.behind_he} {self.thing}"
 
 
-class Matter(NamedTuple):
+class OpenQuestion(NamedTuple):
     """What is to be decided."""
 
     deeds: tuple[str, ...] = ()
@@ -69,22 +69,22 @@ class Matter(NamedTuple):
 
 
 @lru_cache(maxsize=matters_cache_goals_max)
-def matter_of(goal: str) -> Matter | None:
+def matter_of(goal: str) -> OpenQuestion | None:
     """What a goal asks to decide; none if it asks nothing."""
     whether = _WHETHER.search(goal)
     if whether:
-        return Matter(whether=whether[1])
+        return OpenQuestion(whether=whether[1])
     deeds = _deeds_in(goal)
     if deeds:
-        return Matter(deeds=deeds)
+        return OpenQuestion(deeds=deeds)
     questions = []
     for verb, thing in _WHO.findall(goal):
         plain = base_behind_he(verb.lower())
         if plain:
             questions.append(Question(plain, verb.lower(), thing.strip()))
         elif base_of_past(verb.lower()) or verb.lower().endswith("ed"):
-            return Matter(culprit=f"{verb.lower()} {thing.strip()}")
-    return Matter(whos=tuple(questions)) if questions else None
+            return OpenQuestion(culprit=f"{verb.lower()} {thing.strip()}")
+    return OpenQuestion(whos=tuple(questions)) if questions else None
 
 
 def _deeds_in(goal: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from glasshouse.troupe.kinds import WORLD_OBSERVED
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.speech_acts import REPORT, speech_act
-from glasshouse.troupe.talk.dealings import Dealing, Said, dealings_in
+from glasshouse.troupe.talk.dealings import Dealing, MoveTold, dealings_in
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.own_story import Story, story_of
 from glasshouse.troupe.talk.replies import ANSWERS, ECHOES
@@ -116,10 +116,10 @@ class Situation:
         return self.names.get((said.slots.get("you") or "").lower(), "")
 
     @cached_property
-    def told(self) -> list[tuple[Heard, MoveSaid, str]]:
+    def moves_told(self) -> list[tuple[Heard, MoveSaid, str]]:
         """All moves in sight with their lines and to whom they were said, oldest first. A reply without a name goes to
         whoever said last what it replies to."""
-        told: list[tuple[Heard, MoveSaid, str]] = []
+        moves: list[tuple[Heard, MoveSaid, str]] = []
         lines = {line.ref: line for line in (*self.reading.remembered, *self.reading.discussion)}
         for line in sorted(lines.values(), key=lambda line: int(line.ref)):
             if line.origin != "cast":
@@ -128,12 +128,12 @@ class Situation:
                 to = self.addressed(said) or self.names.get(called_before(line.text, said.at).lower(), "")
                 if said.move == "tell-deal":
                     to = self.names.get((said.slots.get("other") or "").lower(), "")
-                told.append((line, said, to or self._meant(told, line, said.move)))
-        return told
+                moves.append((line, said, to or self._meant(moves, line, said.move)))
+        return moves
 
-    def _meant(self, told: list[tuple[Heard, MoveSaid, str]], line: Heard, move: str) -> str:
+    def _meant(self, moves: list[tuple[Heard, MoveSaid, str]], line: Heard, move: str) -> str:
         """To whom a reply without a name is said; empty if it is no reply."""
-        for before, said, to in reversed(told):
+        for before, said, to in reversed(moves):
             is_for_it = to == line.handle or (not to and before.handle != line.handle)
             if is_for_it and (move in ANSWERS.get(said.move, ()) or move in ECHOES.get(said.move, ())):
                 return before.handle
@@ -142,13 +142,15 @@ class Situation:
     @cached_property
     def dealings(self) -> list[Dealing]:
         """Who asked whom for help, and how it stands."""
-        return dealings_in(Said(line.ref, line.handle, to, said.move) for line, said, to in self.told)
+        return dealings_in(
+            MoveTold(line.ref, line.handle, to, said.move) for line, said, to in self.moves_told
+        )
 
     @cached_property
     def said_by(self) -> dict[str, list[MoveSaid]]:
         """Who in sight said which moves, oldest first."""
         moves: dict[str, list[MoveSaid]] = {}
-        for line, said, _ in self.told:
+        for line, said, _ in self.moves_told:
             moves.setdefault(line.handle, []).append(said)
         return moves
 
@@ -156,7 +158,7 @@ class Situation:
     def wants(self) -> dict[str, str]:
         """Handle -> what somebody said they want, in their words: `to win`, `a bigger share`."""
         wants: dict[str, str] = {}
-        for line, said, _ in self.told:
+        for line, said, _ in self.moves_told:
             want = said.slots.get("want") if said.move in _WITH_WANT else None
             if said.move in _WITH_HELP and line.handle not in wants:
                 helped = said.slots.get("help") or ""
@@ -173,7 +175,7 @@ class Situation:
     @cached_property
     def cares(self) -> dict[str, str]:
         """Handle -> what somebody last said they care about."""
-        return {line.handle: said.slots["care"] for line, said, _ in self.told if "care" in said.slots}
+        return {line.handle: said.slots["care"] for line, said, _ in self.moves_told if "care" in said.slots}
 
     @cached_property
     def next_speaker(self) -> str:
@@ -216,7 +218,7 @@ class Situation:
         """What a line asks of me by name, or of anybody where nobody has answered since."""
         me = self.reading.me.handle
         is_newest = lines_since == 0
-        moves = [(said, to) for heard, said, to in self.told if heard.ref == line.ref]
+        moves = [(said, to) for heard, said, to in self.moves_told if heard.ref == line.ref]
         if not moves:
             moves = [(said, self.addressed(said)) for said in understood(line.text)]
         for said, to in reversed(moves):

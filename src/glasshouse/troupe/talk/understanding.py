@@ -97,7 +97,7 @@ def understood(text: str) -> tuple[MoveSaid, ...]:
     for move, pattern, regex, part in _known():
         if part not in lower:
             continue
-        match = next((found for found in regex.finditer(text) if _is_start(text, found.start())), None)
+        match = next((match for match in regex.finditer(text) if _is_start(text, match.start())), None)
         if match is None or any(match.start() < end and start < match.end() for start, end, _ in moves_found):
             continue
         said = MoveSaid(move, pattern, match.groupdict(), match.start(), match.end())
