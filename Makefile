@@ -91,8 +91,9 @@ faces: setup ## look at every face of the page, in two themes, four sizes, Chrom
 	@$(bin)/python -m pytest -v -m faces tests/faces
 	@echo "make faces: all passed. The pictures are in build/faces."
 
-docs: setup ## build the docs site into build/docs and check it: warnings, links, axe, requests; pictures in build/docs-pictures
+docs: setup ## run the notebooks, build the docs site into build/docs and check it: warnings, links, axe, requests; pictures in build/docs-pictures
 	@tools/setup.sh --docs
+	@$(bin)/python -m tools.notebooks
 	@$(bin)/python -m tools.docs_site.build
 	@[ "$(BROWSER)" = skip ] || { tools/chromium.sh >/dev/null; $(bin)/python -m pytest -q -m site tests/site; }
 

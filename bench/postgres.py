@@ -6,7 +6,8 @@ and waits for it: no rules, no fold, no fence, no tasks.
 
 A ratio is one of two measurements that follow each other at once, and the middle of all rounds is told: a disk or a machine that others use is slow for both. Beside a ratio
 stands what a commit or an append costs in CPU, here and in the server, which hardly depends on others. It says what can be had at most: a commit of one house waits for
-this process, the server and the disk in turn, and eight houses keep all three busy, but no more than the cores that client and server share.
+this process, the server and the disk in turn, and eight houses keep all three busy, but no more than the cores that client and server share. Beside the commits of
+eight houses stand the inserts of eight bare connections: what no store of one process can exceed on this machine and this disk.
 A thousand idle houses are opened and left alone for a few seconds, and what they send is counted.
 """
 
@@ -18,7 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench.appends import _append_all, _event
 from bench.creatures import line, pairs
@@ -143,20 +144,49 @@ async def _bare_seconds(address: str) -> float:
 
 def _many_houses(server: PostgresServer, admin: Admin) -> list[Result]:
     ratios: list[float] = []
+    bare_ratios: list[float] = []
     costs: dict[int, list[Cost]] = {1: [], houses_at_once: []}
     address = admin.new_database()
-    for _ in range(rounds):
+    for number in range(rounds):
+        bare = {}
         for count, measured in costs.items():
             measured.append(event_loop.run(_cost_of_commits(server, address, count)))
+            bare[count] = event_loop.run(_bare_commits_seconds(address, number, count))
         ratios.append(houses_at_once * costs[1][-1].seconds / costs[houses_at_once][-1].seconds)
+        bare_ratios.append(houses_at_once * bare[1] / bare[houses_at_once])
     name = f"PostgreSQL: commits of {houses_at_once} houses"
     return [
         judged(name, middle(ratios), "× those of one", "≥", 3),
+        figure(
+            f"PostgreSQL: bare inserts of {houses_at_once} connections", middle(bare_ratios), "× those of one"
+        ),
         *_middle_cost(costs[1]).each("a commit of one house", commits_a_house),
         *_middle_cost(costs[houses_at_once]).each(
             f"a commit of {houses_at_once} houses", houses_at_once * commits_a_house
         ),
     ]
+
+
+async def _bare_commits_seconds(address: str, number: int, count: int) -> float:
+    """How long as many connections of asyncpg take to insert an event at a time: what server, disk and cores allow without a line of ours."""
+    import asyncpg
+
+    connections = [await asyncpg.connect(address) for _ in range(count)]
+
+    async def one_by_one(connection: Any, house: int) -> None:
+        statement = await connection.prepare(
+            "INSERT INTO glasshouse.events VALUES ($1::bigint, $2, 1, $1::bigint, 0, 1, $3) RETURNING house"
+        )
+        for n in range(commits_a_house):
+            await statement.fetchval(n, house, encoded(_event(n)))
+
+    first = 1_000_000 + (number * 2 + (count > 1)) * houses_at_once
+    start = perf_counter()
+    await asyncio.gather(*[one_by_one(connection, first + n) for n, connection in enumerate(connections)])
+    seconds = perf_counter() - start
+    for connection in connections:
+        await connection.close()
+    return seconds
 
 
 async def _cost_of_commits(server: PostgresServer, address: str, count: int) -> Cost:

@@ -9,7 +9,7 @@ import pytest
 
 import glasshouse
 from glasshouse import errors
-from tests.pages import anchors, fences, links, page_text, pages, sections, without_fences
+from tests.pages import ROOT, anchors, fences, links, page_text, pages, sections, without_fences
 from tests.what_is_offered import errors_of
 from tools.docs_site.examples import examples
 from tools.docs_site.llms import llms_txt
@@ -132,6 +132,20 @@ def test_a_how_to_begins_with_what_one_gets_and_ends_with_what_can_go_wrong(page
     ending = sections(page_text(page))["What can go wrong"]
 
     assert title.startswith("# ")
-    assert re.match(r"You get:? ", rest), "write first: You get: …"
+    assert rest.startswith("You get: "), "write first: You get: …"
     assert headings[-1] == "What can go wrong"
     assert len(ending.split()) >= least_words_of_an_ending
+
+
+def test_the_messages_that_the_page_on_errors_quotes_are_those_of_the_code() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/glasshouse").rglob("*.py"))
+    # A text that goes on on the next line is one text.
+    code = re.sub(r'"\s*\n\s*f?"', "", source)
+    code = re.sub(r"\{[^{}\n]*\}", "…", code)
+    quoted = re.findall(r"“(.+?)”", page_text("docs/how-to/troubleshooting.md"), re.DOTALL)
+    # What a message is about stands for a value: names, numbers, addresses.
+    value = r"…|\b[\w.]+\(\)|'\w+'|\d+|http://\S+|\bcreature\b|worlds/\S+ cast:|show\.glasshouse|FILE|\b\w+\.\w+\b|\bmax_\w+|may_emit|Ollama"
+    parts = [part.strip(" .,:;") for text in quoted for part in re.split(value, " ".join(text.split()))]
+
+    assert len(quoted) > 20
+    assert [part for part in parts if len(part) > 5 and part not in code] == []

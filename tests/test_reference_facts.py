@@ -11,6 +11,7 @@ from typer.main import get_command
 
 import glasshouse.cli.app
 from glasshouse.cli import exits
+from glasshouse.events import kinds
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.models_file import ModelsFile
 from glasshouse.manifests.scenario import Scenario
@@ -22,6 +23,12 @@ SHARED = {"--help", "--json", "--store", "--telemetry", "--no-telemetry", "--log
 """Options that the section on all commands explains once."""
 AS_PLAY = {"--models", "--model", "--env-file", "--tools", "--yes", "--pace", "--minds", "--turns", "--as"}
 """Options that `play` or the section on all commands explains for the others."""
+LIMITS = {
+    "--hourly-budget-usd",
+    *(f"--max-{name}" for name in ("turns", "calls", "tokens", "usd", "wall-minutes")),
+}
+LIMITS |= {"--max-calls-per-turn", *(f"--max-total-{name}" for name in ("calls", "tokens", "usd"))}
+"""Options that `play` explains for `branch`."""
 
 
 def commands() -> dict[str, Any]:
@@ -98,11 +105,12 @@ def test_every_exit_code_is_told_once() -> None:
 @pytest.mark.parametrize("words", commands())
 def test_the_section_of_a_command_tells_its_own_options(words: str) -> None:
     text = section_of(words)
+    as_play = LIMITS if words == "glasshouse branch" else set[str]()
 
     missing = [
         option.opts
         for option in own_options(commands()[words])
-        if not any(name in text for name in option.opts)
+        if not any(name in text for name in option.opts) and not {*option.opts} & as_play
     ]
     assert missing == []
 
@@ -129,3 +137,14 @@ def test_the_page_on_a_file_tells_every_choice_of_a_field(
     text = page_text(f"docs/reference/{page}.md")
 
     assert {choice for choice in choices if f"`{choice}`" not in text} == set()
+
+
+def test_the_page_on_events_names_every_constant_that_is_not_called_like_its_kind() -> None:
+    page = page_text("docs/reference/events.md")
+    constants = {name: kind for name, kind in vars(kinds).items() if name.isupper() and isinstance(kind, str)}
+    others = {name: kind for name, kind in constants.items() if name != kind.upper().replace(".", "_")}
+
+    assert "WIRE_ADDED" not in constants
+    assert {
+        name for name, kind in others.items() if f"`{name}`" not in page or f"`{kind}`" not in page
+    } == set()

@@ -1,4 +1,4 @@
-"""A hook of hatchling: whatever is built carries the third-party files of the page (ADR 0100).
+"""A hook of hatchling: whatever is built carries the third-party files of the page (ADR 0100), a wheel the schemas for editors.
 
 Always holds: a wheel or an sdist without these files is never built. The files that `make setup` made, or that an sdist
 holds, are taken if they were made from the lock as it is; otherwise the locked packages are loaded.
@@ -33,9 +33,14 @@ class PageFiles(BuildHookInterface[Any]):
         locked = (TOOLS.parent / "requirements" / "page.txt").read_text(encoding="utf-8")
         return re.findall(r"^[\w-]+==[\w.]+", locked, re.MULTILINE)
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (the signature is hatchling's)
-        """Make the folder, unless it is there. A checkout that is installed in place gets it from `make setup`."""
-        if version == "editable" or vendor.is_current():
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the schemas for editors, and make the folder, unless it is there. A checkout that is installed in place has the
+        schemas in `docs/schema`, and the folder from `make setup`."""
+        if version == "editable":
+            return
+        if self.target_name == "wheel":
+            build_data["force_include"][str(TOOLS.parent / "docs/schema")] = "glasshouse/schema"
+        if vendor.is_current():
             return
         address = npm_packages.registry()
         if address is None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from glasshouse.manifests.editor_schema import FILES
 from tools import sbom
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -116,6 +117,9 @@ def check_wheel(wheel: Path, python: str, folder: Path) -> None:
         ["check", "mystery-roots.world.zip"],
     ):
         run([glasshouse, *words], cwd=folder, **home)
+    (package,) = environment.glob("lib/python*/site-packages/glasshouse")
+    if {file.name for file in (package / "schema").iterdir()} != {*FILES}:
+        raise Failed("The wheel lacks schemas for editors.")
     if b'id="record"' not in (folder / "page.html").read_bytes():
         raise Failed("The exported page holds no record.")
     check_page(glasshouse, folder, home)

@@ -13,13 +13,22 @@ the caller: changing the JSON of a returned event changes no other reader's copy
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from glasshouse.assembly import ModelRouter, router_meant, server_tools, store_meant, usual_agent, usual_tools
-from glasshouse.errors import Refused, StoreDamaged, StoreFenced, UnknownName, check_has, check_type
+from glasshouse.errors import (
+    Refused,
+    StoreDamaged,
+    StoreError,
+    StoreFenced,
+    UnknownName,
+    check_has,
+    check_type,
+)
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import FinishReason, Governor, History, check_governor
@@ -174,7 +183,11 @@ class Terrarium:
     def _end(self, fenced: StoreFenced) -> None:
         """Another process has taken the store over: end the acts at once, then close. Whoever calls is told why."""
         self._parts.conductor.timer.end_all(fenced)
-        self._ending = asyncio.create_task(self.close(), name="glasshouse ends")
+        self._ending = asyncio.create_task(self._end_quietly(), name="glasshouse ends")
+
+    async def _end_quietly(self) -> None:
+        with suppress(StoreError):  # Nobody awaits this task. Whoever closes it too is told.
+            await self.close()
 
     async def close(self) -> None:
         """Wait until everything in flight is durable, then close the store."""
@@ -805,9 +818,28 @@ def keep_script(terrarium: Terrarium, world: LoadedWorld) -> None:
     terrarium._parts.routes.keep_script(world)
 
 
-def leave_acts_due(terrarium: Terrarium) -> None:
-    """Let closing write nothing for acts that are cut off. They are thought again, and the calls they made are paid twice."""
-    terrarium._parts.conductor.leaves_acts_due = True
+async def open_apart(
+    terrarium: Terrarium,
+    world: LoadedWorld,
+    seed: str | None,
+    rng_seed: int,
+    governor: Governor | None,
+    *,
+    run_id: str | None,
+    models: Mapping[str, str],
+) -> Run:
+    """Open a world as if the terrarium held no other run: none of their creatures finds one of the other. For runs that are compared."""
+    return await terrarium._stage.open_world(
+        world, seed, rng_seed, governor, run_id=run_id, models=models, is_apart=True
+    )
+
+
+def leave_acts_due(terrarium: Terrarium, on_outage: Callable[[str], None]) -> None:
+    """Let closing write nothing for acts that are cut off. They are thought again, and the calls they made are paid twice. An outage
+    pauses no run: `on_outage` is told, and cancels whoever drives it."""
+    conductor = terrarium._parts.conductor
+    conductor.leaves_acts_due = True
+    conductor.runs.on_outage = on_outage
 
 
 def guest_of(terrarium: Terrarium) -> Guest | None:

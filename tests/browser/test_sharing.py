@@ -59,13 +59,13 @@ async def test_a_shared_file_opens_from_disk_at_any_moment_and_asks_nobody(
         assert asked == {f"file://{file}?still=1"}
 
 
-async def test_a_notebook_shows_the_page_in_a_frame_and_hostile_lines_as_words(
+async def test_a_notebook_shows_the_page_of_a_run_in_a_frame_and_hostile_lines_as_words(
     look: Looking, tmp_path: Path
 ) -> None:
     reply = json.dumps({"kind": "agent.spoke", "thought": HOSTILE, "text": HOSTILE})
     played = play_offline(two_who_talk(), turns=1, model=ScriptedModel(reply))
     notebook = tmp_path / "notebook.html"
-    notebook.write_text(f"<!doctype html><meta charset=utf-8>{played._repr_html_()}", encoding="utf-8")
+    notebook.write_text(f"<!doctype html><meta charset=utf-8>{played.page()._repr_html_()}", encoding="utf-8")
 
     viewer = await look(f"file://{notebook}")
 

@@ -322,3 +322,21 @@ def test_a_bluffer_describes_its_word_and_votes_for_the_odd_one() -> None:
         odd.append(vote.payload["vote"] if vote is not None else "nobody")
 
     assert odd.count("cedar") > 30
+
+
+def test_somebody_of_another_world_says_nothing_of_a_namesakes() -> None:
+    keeper = Character(name="secret-keeper", persona="Keeps the keys of a bank.", may_emit=("answer.given",))
+    guesser = Character(name="sprout-guesser", may_emit=("question.asked",))
+    kinds_of_game: dict[str, dict[str, Any]] = {
+        "question.asked": {"text": "string"},
+        "answer.given": {"answer": ["yes", "no", "unsure"], "text": "string"},
+    }
+    said = ""
+    for seed in range(8):
+        stage = OfflineStage(
+            (guesser, keeper), Playbill(kinds=kinds_of_game), seed, known={"secret-keeper": {"word": "owl"}}
+        )
+        question = stage.says("sprout-guesser", "Is it alive?", "question.asked")
+        said += stage.reply("secret-keeper", question)["text"].lower()
+
+    assert not [word for word in ("straw", "hat", "my dear", "scarecrow") if word in said]

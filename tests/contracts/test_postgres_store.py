@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from glasshouse.runtime.store_port import (
     Store,
 )
 from glasshouse.stores.postgres import owned_house, postgres_store, server
+from glasshouse.stores.postgres.driver_faults import is_of_connection
 from glasshouse.stores.postgres.schema import bundled_migrations
 from glasshouse.stores.store_address import StoreAddress
 from glasshouse.testing.contracts.writing import lines, one_batch, opening, root, texts_of
@@ -99,6 +102,8 @@ async def test_a_silent_owner_is_taken_over_and_can_never_write_again(database: 
     )
     assert [row[0] for row in epochs] == [1, 2]
     await first.close()
+    with pytest.raises(StoreFenced, match="taken over"):
+        await first.position()
     assert await second.owner()
     await second.close()
 
@@ -166,6 +171,93 @@ async def test_an_owner_that_cannot_beat_for_a_lease_has_lapsed_by_its_own_monot
     await first.close()
 
 
+async def test_a_lease_of_silence_counts_from_when_the_silence_was_seen_not_from_when_a_stalled_server_was_asked(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await silence(first)
+    now = 1_000.0
+    looks = 0
+    fetch_row = server.Server.fetch_row
+
+    async def stalled(self: server.Server, query: str, *values: object, seconds: float | None = None) -> Any:
+        nonlocal now, looks
+        row = await fetch_row(self, query, *values, seconds=seconds)
+        if query == server.SQL["house"]:
+            looks += 1
+            # The first look is that of opening, the second one the first of taking.
+            now += 2 * lease if looks == 2 else 0
+        return row
+
+    monkeypatch.setattr(server, "monotonic", lambda: now)
+    monkeypatch.setattr(server.Server, "fetch_row", stalled)
+
+    taking = asyncio.create_task(opened(elsewhere(database)))
+    await until(lambda: looks >= 4 or taking.done())
+    is_taken_early = taking.done()
+    now += lease
+    second = await soon(taking)
+
+    assert not is_taken_early
+    assert second.lapse() is None
+    await first.close()
+    await second.close()
+
+
+async def test_who_stood_still_between_a_look_and_its_end_does_not_take_a_house_whose_owner_beats(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await silence(first)
+    now = 1_000.0
+    looks = 0
+    fetch_row = server.Server.fetch_row
+
+    async def suspended(
+        self: server.Server, query: str, *values: object, seconds: float | None = None
+    ) -> Any:
+        nonlocal now, looks
+        row = await fetch_row(self, query, *values, seconds=seconds)
+        if query == server.SQL["house"]:
+            looks += 1
+            if looks == 3:  # The second one of taking.
+                now += 2 * lease
+                admin().execute_in(database.rpartition("/")[2], "UPDATE glasshouse.beats SET beat = beat + 1")
+        return row
+
+    monkeypatch.setattr(server, "monotonic", lambda: now)
+    monkeypatch.setattr(server.Server, "fetch_row", suspended)
+
+    with pytest.raises(StoreBusy, match="is being played by"):
+        await soon(opened(elsewhere(database)))
+
+    assert looks == 4
+    await first.close()
+
+
+async def test_an_owner_that_beats_again_in_the_last_moment_keeps_its_house(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await silence(first)
+    fetch = server.Server.fetch
+
+    async def late(
+        self: server.Server, query: str, *values: object, seconds: float | None = None
+    ) -> list[Any]:
+        if query == server.SQL["end_connections"]:
+            admin().execute_in(database.rpartition("/")[2], "UPDATE glasshouse.beats SET beat = beat + 1")
+        return await fetch(self, query, *values, seconds=seconds)
+
+    monkeypatch.setattr(server.Server, "fetch", late)
+
+    with pytest.raises(StoreBusy, match="is being played by"):
+        await soon(PostgresStore(elsewhere(database), lease_seconds=0.1).open("another"))
+
+    assert await first.commit(one_batch(opening(ADA, "one"))) == 1
+    await first.close()
+
+
 # In doubt
 
 
@@ -207,6 +299,55 @@ async def test_a_commit_whose_answer_is_lost_is_found_by_its_position_or_can_nev
     assert await first.commit(one_batch(lines(ADA, len(expected), "three"))) == len(expected) + 1
     assert await ledger_of(first) == [*expected, "three"]
     await first.close()
+
+
+async def test_two_who_look_at_a_commit_in_doubt_at_once_change_the_token_once(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await opened(database)
+    await first.commit(one_batch(opening(ADA, "one")))
+    number = await first.put_request("{}")
+    first._segments_cache[ADA.id].number = 1 << 40  # No column has room for it.
+    with pytest.raises(OutcomeUnknown):
+        await first.commit(one_batch(lines(ADA, 1, "two")))
+    fetch_row = server.Server.fetch_row
+    changes: list[object] = []
+
+    async def noted(self: server.Server, query: str, *values: object, seconds: float | None = None) -> Any:
+        if query == server.SQL["change_token"]:
+            changes.append(values)
+        return await fetch_row(self, query, *values, seconds=seconds)
+
+    monkeypatch.setattr(server.Server, "fetch_row", noted)
+
+    answers = tuple(await asyncio.gather(first.committed(2), first.take_request(number)))
+
+    assert answers == (False, True)
+    assert len(changes) == 1
+    assert await first.commit(one_batch(lines(ADA, 1, "two"))) == 2
+    await first.close()
+
+
+async def test_a_request_is_taken_though_a_commit_fell_into_doubt_while_it_was_being_taken(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = await opened(database)
+    number = await owner.put_request("{}")
+    asked = owner._rows
+    doubts = iter([True])
+
+    async def rows(query: str, *values: object) -> list[Any]:
+        assert owner._house is not None
+        if query == "take_request" and next(doubts, False):
+            owner._house.must_settle(None)
+            await owner._house.settle()
+        return await asked(query, *values)
+
+    monkeypatch.setattr(owner, "_rows", rows)
+
+    assert await owner.take_request(number)
+    assert owner.lapse() is None
+    await owner.close()
 
 
 async def test_every_error_of_the_driver_in_a_commit_means_that_nobody_knows(database: str) -> None:
@@ -308,6 +449,29 @@ async def test_requests_are_timed_by_the_database(database: str) -> None:
 
     assert now_there is not None
     assert abs((now_there - now).total_seconds()) < 60
+    await kept.close()
+
+
+async def test_the_time_of_a_house_goes_on_with_a_monotonic_clock_and_never_back_though_the_server_s_clock_does(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(server, "monotonic", lambda: now)
+    kept = await opened(database)
+    await silence(kept)
+    shared = kept._opened()
+    assert kept._house is not None
+    shared._owned[kept._house.number] = kept._house  # It is owned, and nothing beats.
+    shared._note_time(datetime(2030, 1, 1, tzinfo=UTC), now)
+
+    now += 2
+    shared._note_time(datetime(2029, 1, 1, tzinfo=UTC), now)
+    after_it_went_back = await kept.time()
+    now += 3
+    shared._note_time(datetime(2031, 1, 1, tzinfo=UTC), now)
+
+    assert after_it_went_back == datetime(2030, 1, 1, 0, 0, 2, tzinfo=UTC)
+    assert await kept.time() == datetime(2031, 1, 1, tzinfo=UTC)
     await kept.close()
 
 
@@ -459,6 +623,36 @@ async def test_the_three_roles_may_what_they_are_named_after(database: str) -> N
 
 
 # Addresses
+
+
+async def test_a_statement_is_asked_again_whenever_the_server_ends_its_connection(database: str) -> None:
+    import asyncpg
+
+    kept = await opened(database)
+    await kept.commit(one_batch(opening(ADA, "one")))
+    name = kept._opened().name
+
+    for _ in range(40):  # The end of a connection meets a statement at another point each time.
+        admin().execute(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{name}'"
+        )
+        assert await kept.position() == 1
+    assert is_of_connection(asyncpg.InternalClientError("cannot switch to state 11"))
+    await kept.close()
+
+
+@pytest.mark.parametrize("hosts", ["127.0.0.1:{0}", "127.0.0.1:{0},127.0.0.1:{0}"])
+async def test_a_server_that_takes_a_connection_and_says_nothing_is_told_of_after_one_wait(
+    hosts: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server.connect_seconds_max <= 3.0  # The rest of five seconds is for the start of a command.
+    monkeypatch.setattr(server, "connect_seconds_max", 0.1)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+
+        with pytest.raises(StoreFailed, match="did not answer in time"):
+            await soon(opened(f"postgresql://ada@{hosts.format(silent.getsockname()[1])}/x"))
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+import glasshouse
 from glasshouse.events import kinds
 from glasshouse.manifests import load_world
 from glasshouse.manifests.scripts import checked_script
@@ -280,3 +282,23 @@ def test_somebody_answers_whatever_is_asked_in_a_bundled_world(name: str) -> Non
     read = read_script(load_world(name).script or "")
 
     assert [fault.text for fault in unanswered_cues(read)] == []
+
+
+def test_the_troupe_names_no_creature_and_no_world_that_comes_with_it() -> None:
+    worlds = [load_world(world.path) for world in bundled_worlds()]
+    names = {world.scenario.name for world in worlds} | {name for world in worlds for name in world.manifests}
+    telling = sorted(name for name in names if "-" in name)
+    folder = Path(glasshouse.__file__).parent
+    files = [*folder.glob("troupe/**/*.*"), *folder.glob("scripts/*.py"), *folder.glob("turns/**/*.py")]
+    texts = {
+        path: path.read_text(encoding="utf-8") for path in files if path.suffix in {".py", ".txt", ".tsv"}
+    }
+
+    assert len(telling) > 50
+    assert [(path.name, name) for path, text in texts.items() for name in telling if name in text] == []
+
+
+def test_lines_of_a_game_belong_to_a_part_of_the_script() -> None:
+    (fault,) = read_script("[lines magpie: fresh]\nand one more\n").faults
+
+    assert (fault.line, fault.text) == (1, "there is no part of magpie above. Write one first.")

@@ -235,6 +235,21 @@ def test_check_tells_which_questions_no_line_answers(tmp_path: Path) -> None:
     ]
 
 
+def test_check_tells_which_lines_name_a_seed_that_no_opening_tells(tmp_path: Path) -> None:
+    world = pond(tmp_path, SCRIPT.replace("Mine. I left", "Mine is {seed}. I left"))
+    scenario = world / "scenario.yaml"
+    scenario.write_text(f"{SCENARIO}seeds: [a red boot]\nopening: 'By the water lies {{seed}}.'\n")
+    without_colon = [str(warning).partition("script.txt:")[2] for warning in warnings_in(world)]
+
+    scenario.write_text(f"{SCENARIO}seeds: [a red boot]\nopening: 'By the water lies this: {{seed}}.'\n")
+
+    assert without_colon == [
+        "10:11: no opening names the seed behind a colon, so {seed} is unknown. This line is not said. Write `: {seed}` in the opening."
+    ]
+    assert warnings_in(world) == []
+    assert "Mine is the red boot." in lines_in(play(world).events)[1]
+
+
 def test_an_edited_script_is_another_world(tmp_path: Path) -> None:
     before = load_world(pond(tmp_path)).digest
     (tmp_path / "pond/script.txt").write_text(f"{SCRIPT}# edited\n")

@@ -24,6 +24,8 @@ SEEDS = range(3)
 NOUN = "quandle"
 turn_disturbed = 3
 lines_without_want_max = 6
+lines_dropped_max = 3
+"""So many lines of thirty plays repeat one that their player could not see any more."""
 lines_in_sight_min = 4
 """When the older half of a window was dropped, a player sees so many lines for certain."""
 ENGINE_WORDS = re.compile(
@@ -76,6 +78,13 @@ def test_nobody_fails_and_no_line_comes_twice(world: str, seed: int) -> None:
     assert kinds.AGENT_FAILED not in [event.kind for event in events]
     assert len(texts) >= 10
     assert len(set(texts)) == len(texts)
+
+
+def test_hardly_a_line_is_dropped_because_it_was_said_before() -> None:
+    plays = [played(world, seed) for world in WORLDS for seed in SEEDS]
+    dropped = [event for events in plays for event in events if event.kind == kinds.LOOP_SUSPECTED]
+
+    assert len(dropped) <= lines_dropped_max
 
 
 @pytest.mark.parametrize("world", WORLDS)

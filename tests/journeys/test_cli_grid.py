@@ -51,7 +51,8 @@ def test_a_grid_is_played_told_and_not_played_again(tmp_path: Path) -> None:
 
 def test_processes_play_the_same_cells_with_the_same_digests(tmp_path: Path) -> None:
     small_world(tmp_path)
-    grid_file(tmp_path, rng_seeds="0..23")
+    short = {"name": "short", "limits": {"max_turns": 2}}
+    grid_file(tmp_path, rng_seeds="0..11", what_ifs=[{"name": "as is"}, short])
 
     alone = run("grid", "night.yaml", "--folder", "alone", "--json", cwd=tmp_path)
     both = run("grid", "night.yaml", "--folder", "both", "--processes", "2", "--json", cwd=tmp_path)
@@ -172,6 +173,10 @@ def test_what_a_grid_will_cost_is_agreed_to_once(tmp_path: Path) -> None:
             {"models": ["ofline"]},
             "night.yaml:5:3: models: no server is called 'ofline'. Did you mean 'offline'?",
         ),
+        (
+            {"models": ["modls.yaml"]},
+            "night.yaml:5:3: models: no models file is called 'modls.yaml'. Did you mean 'models.yaml'?",
+        ),
         ({"rng_seeds": "0..99999", "repeats": 2}, "the grid has 200,000 cells."),
     ],
 )
@@ -180,6 +185,7 @@ def test_a_grid_with_a_fault_is_refused_before_anything_is_written(
 ) -> None:
     (tmp_path / "worlds").mkdir()
     small_world(tmp_path / "worlds")
+    (tmp_path / "models.yaml").write_text("profiles: {fast: {backend: ollama, model: m}}\n")
     grid_file(tmp_path, **axes)
 
     result = run("grid", "night.yaml", cwd=tmp_path)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from glasshouse import PostgresStore, SqliteStore, Terrarium
 from glasshouse.errors import Refused
-from glasshouse.runtime.store_port import Store
+from glasshouse.runtime.ledger.writer import bytes_in
+from glasshouse.runtime.store_port import Batch, Store
 from glasshouse.stores import copying
 from glasshouse.stores.copying import copy_store
 from glasshouse.stores.store_address import StoreAddress
@@ -141,6 +142,28 @@ async def test_a_copy_holds_everything_both_ways_and_goes_on_where_it_was_cut_of
         )
     ]
     assert kept[0] == kept[1] == kept[2]
+
+
+async def test_a_copy_writes_no_more_bytes_at_once_than_a_play(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "commit_bytes_max", 8_000)
+    first, house = tmp_path / "a.glasshouse", f"{database}#copy"
+    await played(SqliteStore(first))
+    commit = PostgresStore.commit
+    sizes: list[list[int]] = []
+
+    async def noted(self: PostgresStore, batches: Sequence[Batch]) -> int:
+        sizes.append([*map(bytes_in, batches)])
+        return await commit(self, batches)
+
+    monkeypatch.setattr(PostgresStore, "commit", noted)
+
+    await copy_store(StoreAddress(first), StoreAddress(house), nothing)
+
+    assert len(sizes) > 8
+    assert [of_commit for of_commit in sizes if sum(of_commit) > 8_000 and len(of_commit) > 1] == []
+    assert await everything_in(SqliteStore(first)) == await everything_in(PostgresStore(house, is_guest=True))
 
 
 async def test_a_copy_is_refused_if_the_new_one_exists_or_the_old_one_is_played(

@@ -111,8 +111,8 @@ def test_logs_have_a_line_an_event_and_nothing_that_anybody_thinks_says_or_holds
     assert thoughts
     hidden = {*words_of(events), *texts_in(dealt)} - {event["actor"] for event in events}
     # A short word that was dealt may be part of the name of a kind, as `fork` is of `session.forked`.
-    told = [text for text in hidden if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", play.stderr)]
-    assert told == []
+    shown = [text for text in hidden if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", play.stderr)]
+    assert shown == []
 
 
 def test_logs_at_the_usual_level_tell_about_runs_alone(tmp_path: Path) -> None:

@@ -148,6 +148,31 @@ async def test_a_new_world_is_sound_and_plays_to_its_end_at_once(tmp_path: Path)
     assert ended.reason == "ended"
 
 
+@pytest.mark.parametrize("rng_seed", range(4))
+def test_a_new_world_brings_a_script_that_tells_a_story_to_its_end(tmp_path: Path, rng_seed: int) -> None:
+    run("new", "world", "my-world", cwd=tmp_path)
+
+    checked = run("check", "my-world", cwd=tmp_path)
+    played = run("play", "my-world", "--rng-seed", str(rng_seed), cwd=tmp_path)
+
+    lines = [line for line in played.stdout.splitlines() if line.startswith(("gardener: ", "wanderer: "))]
+    assert checked.stdout == "worlds/my-world: sound.\n"
+    assert len(lines) == 12
+    assert played.stderr == ""
+
+
+def test_a_world_without_a_script_says_once_what_to_expect_of_a_play_without_a_model(tmp_path: Path) -> None:
+    run("new", "world", "mine", cwd=tmp_path)
+    (tmp_path / "worlds/mine/script.txt").unlink()
+
+    played = run("play", "mine", "--turns", "2", cwd=tmp_path)
+    continued = run("play", "--continue", "last", cwd=tmp_path)
+
+    assert played.stderr.count("No model plays, and this world has no script") == 1
+    assert len(played.stderr.splitlines()) == 1
+    assert continued.stderr == ""
+
+
 async def test_a_new_creature_plays_once_it_is_listed(tmp_path: Path) -> None:
     run("new", "world", "my-world", "--in", str(tmp_path))
     folder = tmp_path / "my-world"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,8 @@ import pytest
 
 from tests.journeys.examples import EXAMPLES, PRINTED, PROGRAMS, masked, printed_by
 from tests.servers.postgres import drop_databases
+from tools.docs_site.sources import page_of_a_notebook
+from tools.notebooks import NOTEBOOKS, as_text, notebook_bytes_max, notebooks
 
 ALL = sorted(path.name for path in EXAMPLES.glob("*.py"))
 lines_max = 60
@@ -26,7 +30,7 @@ def rows() -> dict[str, list[str]]:
     cells = [
         line.strip("|").split("|")
         for line in (EXAMPLES / "README.md").read_text(encoding="utf-8").splitlines()
-        if line.startswith("| [")
+        if line.startswith("| [") and ".ipynb" not in line
     ]
     return {row[0].partition("]")[0].strip(" ["): [cell.strip() for cell in row[1:]] for row in cells}
 
@@ -82,3 +86,40 @@ def test_the_readme_says_how_each_is_run_and_what_it_prints() -> None:
         if name != "test_a_world.py":
             printed = (PRINTED / name).with_suffix(".txt").read_text(encoding="utf-8")
             assert prints.strip("`") in printed.splitlines()
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
+def test_a_notebook_is_small_and_holds_what_all_of_its_cells_print(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    notebook = json.loads(text)
+
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    assert any(cell["outputs"] for cell in code)
+    assert not any(output["output_type"] == "error" for cell in code for output in cell["outputs"])
+    assert len(text.encode()) <= notebook_bytes_max
+    assert as_text(notebook) == text, "run: python -m tools.notebooks --write"
+    assert not re.search(r"\br-[0-9a-f]{6,}|/tmp/|/home/|<iframe", text)
+
+
+def test_the_three_notebooks_are_listed_and_lie_where_their_links_lead() -> None:
+    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+
+    assert [path.stem for path in notebooks()] == ["first_look", "what_if", "who_wins_and_why"]
+    for path in notebooks():
+        assert f"(notebooks/{path.name})" in readme
+        links = re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8"))
+        assert links
+        assert [link for link in links if not (path.parent / link).is_file()] == []
+
+
+def test_a_notebook_is_a_page_of_the_site_with_its_code_and_what_that_printed() -> None:
+    page = page_of_a_notebook((NOTEBOOKS / "first_look.ipynb").read_text(encoding="utf-8"))
+
+    assert page.startswith("# First look\n")
+    assert (
+        '```python\nfrom glasshouse import play\n\nplayed = play("twenty-sprouts", rng_seed=3)\nplayed\n```\n'
+        in page
+    )
+    assert "```{raw} html\n<div><p><b>Twenty Sprouts</b></p>" in page
+    assert "```text\ndealt: {'word': " in page

@@ -102,7 +102,8 @@ def test_a_worker_that_lacks_a_key_says_which(nodes: Nodes, tmp_path: Path) -> N
 
 def test_offline_cells_have_the_digests_of_the_local_grid(nodes: Nodes, tmp_path: Path) -> None:
     small_world(tmp_path)
-    file = grid_file(tmp_path, rng_seeds="0..39")
+    short = {"name": "short", "limits": {"max_turns": 2}}
+    file = grid_file(tmp_path, rng_seeds="0..19", what_ifs=[{"name": "as is"}, short])
 
     result = on_cluster(nodes, cwd=tmp_path)
 

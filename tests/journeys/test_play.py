@@ -241,8 +241,10 @@ def test_at_its_start_a_play_says_how_long_it_takes_and_which_keys_there_are(tmp
     with Terminal("play", WOOD, "--turns", "1", "--pace", "fast", cwd=tmp_path) as fast:
         fast.end()
 
-    told = r"Up to 20 turns, about \d+ minutes at reading pace \(--pace fast: at once\)\. Keys: i says"
-    assert re.search(told, header)
+    what_to_expect = (
+        r"Up to 20 turns, about \d+ minutes at reading pace \(--pace fast: at once\)\. Keys: i says"
+    )
+    assert re.search(what_to_expect, header)
     assert seat.shown.count("Keys: ") == 1
     assert "Keys: " not in fast.shown
 

@@ -118,6 +118,27 @@ async def test_a_commit_holds_at_most_512_events_but_a_batch_is_never_divided() 
         assert store.commits[before:] == [1, 512, 1, 700, 5]
 
 
+@pytest.mark.parametrize("private", [None, {"why": "so"}], ids=["the short path", "the long path"])
+async def test_a_commit_holds_at_most_so_many_bytes(
+    private: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "commit_bytes_max", 10_000)
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        store.gate.clear()
+        before = len(store.commits)
+        draft = Draft(kind=kinds.AGENT_SPOKE, payload={"text": "x" * 2_900}, private=private)
+        calls = [asyncio.create_task(t.append("ada", draft)) for _ in range(10)]
+        await loop_turns()
+
+        store.gate.set()
+        await soon(asyncio.gather(*calls))
+
+        assert sum(store.commits[before:]) == 10
+        assert max(store.commits[before:]) == 3
+
+
 async def test_callers_wait_when_too_many_events_are_pending(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "pending_events_max", 10)
     monkeypatch.setattr(writer, "commit_events_max", 4)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds, tool
 from glasshouse.errors import Refused
+from glasshouse.manifests.loading import load_world
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
+from glasshouse.runtime.minds import code_beside
 from glasshouse.terrarium import verify
+from glasshouse.tools.documents.document_tools import files_named_max
 
 SCENARIO = """
 name: shed
@@ -102,6 +106,22 @@ async def test_a_file_that_changed_or_is_gone_is_said_with_the_answer(world: Pat
         assert returned["result"]["gone"] == ["notes/ladder.md"]
 
 
+async def test_of_many_files_that_are_gone_some_are_named(world: Path) -> None:
+    for number in range(100, 290):
+        (world / f"notes/sack-{number}-{'of-flour-' * 9}.md").write_text("A sack.\n", encoding="utf-8")
+    async with Terrarium(MemoryStore(), models=ModelRouter(ScriptedModel(CALL, LINE))) as t:
+        run = await t.open_world(world)
+        for file in (world / "notes").glob("sack-*"):
+            file.unlink()
+
+        await t.run(run.id)
+
+        returned = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED).payload
+        assert returned["result"]["found"] == [{"file": "notes/kettle.md", "lines": [1, 4]}]
+        assert len(returned["result"]["gone"]) == files_named_max
+        assert returned["text"].endswith(f"{190 - files_named_max} more are gone.")
+
+
 async def test_a_file_that_cannot_be_read_any_more_is_said_with_the_answer(world: Path) -> None:
     async with Terrarium(MemoryStore(), models=ModelRouter(ScriptedModel(CALL, LINE))) as t:
         run = await t.open_world(world)
@@ -113,6 +133,38 @@ async def test_a_file_that_cannot_be_read_any_more_is_said_with_the_answer(world
         assert returned["text"].endswith("notes/ladder.md is not UTF-8. Save it as UTF-8, or leave it out.")
         assert returned["result"]["unread"] == ["notes/ladder.md"]
         assert "gone" not in returned["result"]
+
+
+@pytest.mark.parametrize("there", ["notes", "diary.yaml"])
+async def test_a_run_that_names_a_place_without_a_world_reads_no_file_there(world: Path, there: str) -> None:
+    (world / "notes/diary.yaml").write_text("name: ada\n", encoding="utf-8")
+    loaded = load_world(world, tools=frozenset({"look_up"}))
+    async with Terrarium(MemoryStore(), models=ModelRouter(ScriptedModel(CALL, LINE))) as t:
+        run = await t.open_world(
+            replace(loaded, path=world / ("notes" if there == "notes" else f"notes/{there}"))
+        )
+        (world / "notes/notes").mkdir()
+        shutil.copy(world / "notes/kettle.md", world / "notes/notes/kettle.md")
+
+        await t.run(run.id)
+
+        returned = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED).payload
+    assert "copper" not in returned["text"].replace("the copper kettle", "")
+    assert returned["result"] == {"found": [], "gone": ["notes/kettle.md", "notes/ladder.md"]}
+
+
+async def test_a_world_that_was_brought_from_another_machine_is_read_where_it_is(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Terrarium(MemoryStore(), models=ModelRouter(ScriptedModel(CALL, LINE))) as t:
+        run = await t.open_world(world)
+        shutil.move(world / "notes", tmp_path / "brought/notes")
+        monkeypatch.setitem(code_beside._brought, str(world), tmp_path / "brought")
+
+        await t.run(run.id)
+
+        returned = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED).payload
+    assert returned["result"] == {"found": [{"file": "notes/kettle.md", "lines": [1, 4]}]}
 
 
 async def test_the_tool_is_offered_only_to_who_has_documents(world: Path) -> None:

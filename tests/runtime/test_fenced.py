@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Sequence
 
 import pytest
 
-from glasshouse import Manifest
+from glasshouse import Draft, Manifest
 from glasshouse.errors import StoreError, StoreFailed, StoreFenced
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.store_port import Batch
-from tests.runtime.stage_crew import ledger_of, on_stage, ticking, world_of
+from tests.runtime.stage_crew import ledger_of, on_stage, show, ticking, world_of
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.test_paid_calls_are_kept import Counted
 from tests.runtime.troupe import loop_turns, soon
@@ -45,6 +46,15 @@ class LostStore(GatedStore):
     async def close(self) -> None:
         self.is_closed = True
         await super().close()
+
+
+class Servers:
+    """Servers of tools, which are asked for nothing."""
+
+    is_closed = False
+
+    async def close(self) -> None:
+        self.is_closed = True
 
 
 @pytest.mark.parametrize("is_together", [False, True])
@@ -91,6 +101,52 @@ async def test_an_act_that_waits_for_a_model_ends_as_soon_as_the_fence_is_known_
         assert store.is_closed
         assert model.answered == 0
         assert len(await ledger_of(t)) == events
+
+
+async def test_what_was_queued_behind_a_fence_is_told_of_the_fence_and_not_to_try_again() -> None:
+    store = LostStore()
+    async with on_stage(store) as t:
+        ada = await t.add_creature(Manifest(name="ada"))
+        store.gate.clear()
+        store.is_fenced = True
+        said = [
+            asyncio.create_task(t.append(ada.id, Draft(kind="agent.spoke", payload={"text": str(n)})))
+            for n in range(2)
+        ]
+        await loop_turns()
+        said.append(
+            asyncio.create_task(t.append(ada.id, Draft(kind="agent.spoke", payload={"text": "behind"})))
+        )
+        await loop_turns()
+        store.gate.set()
+
+        ends = await soon(asyncio.gather(*said, return_exceptions=True))
+
+        assert [type(end) for end in ends] == [StoreFenced] * 3
+
+
+async def test_a_house_that_is_taken_while_it_closes_is_closed_all_the_same_and_nothing_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store, servers = LostStore(), Servers()
+    t = show(store, models=ModelRouter(Counted()))
+    await t.open()
+    t._house.servers = servers  # type: ignore[assignment]
+    await t.open_world(world_of(ticking("ada", together=True), ticking("bo", together=True)))
+    await soon(t.step_one())
+    await loop_turns()
+    store.is_fenced = True
+
+    with pytest.raises(StoreFenced, match="Process 12"):
+        await soon(t.close())
+    ending = t._ending
+    assert ending is not None
+    await soon(ending)
+
+    assert (store.is_closed, servers.is_closed, t._house.ledger.writer._task) == (True, True, None)
+    del ending, t
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 async def test_who_waits_for_the_inbox_learns_of_the_fence_though_nothing_is_committed() -> None:

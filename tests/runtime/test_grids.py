@@ -1,6 +1,7 @@
 """Grids in one process: the same digests however they are played, cut and continued; money; what fails and what stops."""
 
 import asyncio
+import pickle
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -11,9 +12,13 @@ import pytest
 
 from glasshouse import ModelRouter, Terrarium, play, verify
 from glasshouse.errors import BadWorld, GridStopped, ModelUnreachable, Refused, StoreBusy
+from glasshouse.events.digest import digest_of
 from glasshouse.events.model_use import Price
 from glasshouse.grids import Grid, Row, experiment
+from glasshouse.grids.executors import Bundle
+from glasshouse.grids.in_process import InProcess
 from glasshouse.manifests.loading import load_world
+from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
@@ -89,6 +94,57 @@ async def test_digests_do_not_depend_on_how_many_runs_are_in_flight(tmp_path: Pa
     )
     assert by_cell(rows) == by_cell(alone)
     assert len({*by_cell(rows).values()}) > 6
+
+
+EACH_WHAT_IF: list[dict[str, Any]] = [
+    {"name": "as is"},
+    {"name": "seed", "seed": "the moss"},
+    {"name": "limits", "limits": {"max_turns": 2, "max_total_calls": 500}},
+    {"name": "seats", "seats": {"ada": "offline:hasty"}},
+    {"name": "lines", "lines": [{"turn": 2, "text": "Boo."}]},
+    {"name": "manifests", "manifests": {"ada": {"persona": "Talks about newts."}}},
+]
+
+
+async def test_every_what_if_plays_the_same_after_it_travelled_to_another_process(tmp_path: Path) -> None:
+    world = loaded(tmp_path)
+    async with Grid(world, what_ifs=EACH_WHAT_IF) as grid:
+        here = [row async for row in grid.play()]
+        cells = grid.cells
+    async with Grid(world, what_ifs=EACH_WHAT_IF) as grid:
+        terms, bundle = pickle.loads(pickle.dumps((grid._terms, Bundle(1, cells))))
+        playing = InProcess(terms, grid._models)
+
+        there = [row async for row in playing.play(only(bundle))]
+
+    assert by_cell(there) == by_cell(here)
+    assert len({*by_cell(here).values()}) == len(EACH_WHAT_IF)
+
+
+async def only(bundle: Bundle) -> AsyncIterator[Bundle]:
+    yield bundle
+
+
+@pytest.mark.parametrize("world", [world.name for world in found_worlds()])
+async def test_a_world_that_travelled_to_another_process_opens_alike(world: str) -> None:
+    here = load_world(world)
+    async with Terrarium() as terrarium:
+        runs = [await terrarium.open_world(each) for each in (here, pickle.loads(pickle.dumps(here)))]
+        digests = [digest_of(await terrarium.run_events(run.id)) for run in runs]
+
+    assert digests[0] == digests[1]
+
+
+async def test_creatures_that_look_around_find_no_other_cell() -> None:
+    # In its sixth turn somebody asks which graphs there are, and joins another one of its run by the name of a creature there.
+    how: dict[str, Any] = {"what_ifs": [{"name": "short", "limits": {"max_turns": 7}}]}
+
+    together = await rows_of(Grid("hatbox-and-cello", rng_seeds="0..2", **how))
+
+    alone = [
+        row for seed in range(3) for row in await rows_of(Grid("hatbox-and-cello", rng_seeds=[seed], **how))
+    ]
+    assert by_cell(together) == by_cell(alone)
 
 
 async def test_lines_are_said_before_their_turns(tmp_path: Path) -> None:
@@ -240,6 +296,34 @@ async def test_a_server_that_is_away_stops_the_grid_and_leaves_no_trace_in_its_r
         await rows_of(grid)
 
     assert (stopped.value.why, {2.0, 4.0, 8.0} <= {*pauses}) == ("outage", True)
+    how: dict[str, Any] = {"rng_seeds": "0..3", "models": priced(Talker()), "folder": tmp_path / "grid"}
+    await rows_of(Grid(world, **how))
+    async with Grid(world, **how) as grid:
+        assert by_cell([*grid.table()]) == by_cell(uncut)
+
+
+class Busy(Talker):
+    """A model whose server is too busy after some calls."""
+
+    backend = "http://busy"
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        if self.asked >= 5:
+            raise ModelUnreachable("http://busy is busy.", retry_after=0.0)
+        return await super().complete(prompt)
+
+
+async def test_a_server_that_stays_too_busy_leaves_no_trace_in_the_runs_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glasshouse.runtime.acts.asking.busy_answers_max", 2)
+    world = loaded(tmp_path)
+    uncut = await rows_of(Grid(world, rng_seeds="0..3", models=priced(Talker())))
+
+    with pytest.raises(GridStopped, match="http://busy was busy 2 times in a row") as stopped:
+        await rows_of(Grid(world, rng_seeds="0..3", models=priced(Busy()), folder=tmp_path / "grid"))
+
+    assert stopped.value.why == "outage"
     how: dict[str, Any] = {"rng_seeds": "0..3", "models": priced(Talker()), "folder": tmp_path / "grid"}
     await rows_of(Grid(world, **how))
     async with Grid(world, **how) as grid:

@@ -219,3 +219,17 @@ async def test_one_who_is_alone_and_on_no_channel_may_join_another_run_too() -> 
 
         assert said[0].startswith("You and medic are both on lead-medic.")
         assert are_one(t)
+
+
+async def test_a_name_means_the_creature_of_the_own_run_where_several_runs_have_it() -> None:
+    async with on_stage() as t:
+        for _ in range(2):
+            run = await expedition(t, cast=SMALL)
+            await t.add_creature(hearing("kin"), run=run.id)
+
+        answer = await use(
+            t, "group_channel", by="lead~2", action="join", channel="stage", creature="kin@kin"
+        )
+
+        assert answer.is_ok, answer.text
+        assert t.creature("kin~2").graph_id == t.creature("lead~2").graph_id

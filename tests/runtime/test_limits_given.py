@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,7 +13,7 @@ from msgspec.structs import replace
 
 from glasshouse import Agent, Governor, Manifest
 from glasshouse.errors import WrongType
-from glasshouse.events.payloads import given_as
+from glasshouse.events.payloads import axes_given, given_as
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.run import Run
@@ -230,3 +233,21 @@ async def test_as_it_was_keeps_all_limits() -> None:
         child = await t.resume(session_id, shape="as-was")
 
         assert (child.governor, child.limits_given) == (run.governor, ("max_total_calls",))
+
+
+# Other processes
+
+
+@pytest.mark.parametrize("copied", [lambda limits: pickle.loads(pickle.dumps(limits)), copy.deepcopy])
+def test_limits_that_travel_to_another_process_were_given_by_the_same_maker(
+    copied: Callable[[Governor], Governor],
+) -> None:
+    before = Governor()
+    written = Governor(max_turns=100)
+    some = given_as(Governor(max_turns=8, max_total_calls=9), ["max_turns"])
+    read = replace(written, max_total_calls=7)
+
+    assert axes_given(copied(written), before) == ["max_turns"]
+    assert axes_given(copied(some), before) == ["max_turns"]
+    assert axes_given(copied(read), before) == ["max_total_calls"]
+    assert msgspec.structs.asdict(copied(some)) == msgspec.structs.asdict(some)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -32,12 +34,19 @@ from glasshouse.manifests.manifest import Memory, Schedule
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
-from glasshouse.runtime.acts.long_memory import LongMemory, lines_of_word_max, lines_read_max
+from glasshouse.runtime.acts.long_memory import (
+    LongMemory,
+    lines_of_word_max,
+    lines_read_max,
+    scope_of,
+    step_events_max,
+)
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.runtime.store_port import Store
+from glasshouse.runtime.store_port import PlacedLine, Store
 from glasshouse.terrarium import verify
 from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.far_lines import lines_told_max
 from tests.every_store import OPENERS
 from tests.made_up_words import word_for
 from tests.runtime.stage_crew import show
@@ -116,6 +125,22 @@ async def test_what_was_said_long_ago_comes_back_and_is_on_record(any_store: Sto
         assert [line.event_id for line in link.lines if line.section == "remembered"] == [kettle.id]
         await t._house.store.drop_index()
         assert (await verify(t, run.id)).is_same
+
+
+async def test_many_lines_near_that_share_a_word_hide_no_line_that_is_far() -> None:
+    model = CountingModel(ScriptedModel(LINE))
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        await t.open_world(mill())
+        await says(t, "cora", "A kettle is a promise.", kinds.AGENT_REFLECTED)
+        await much_is_said(t)
+        for number in range(lines_read_max):
+            await says(t, "ada", f"Kettle {word_for(number)}.")
+        await much_is_said(t, 40)
+        await asked(t, "What of the kettle?")
+
+    lines = remembered(model.prompts[-1].user)
+    assert lines[0] == '[-1] cora (cast, agent.reflected): "A kettle is a promise."'
+    assert all("Kettle" in line for line in lines[1:])
 
 
 async def test_without_long_memory_nothing_is_searched_and_nothing_is_written() -> None:
@@ -198,6 +223,63 @@ async def test_what_was_said_in_the_house_taints_no_act_but_what_a_visitor_said_
             untrusted[by_visitor] = model.prompts[-1].is_untrusted
 
     assert untrusted == {False: False, True: True}
+
+
+async def test_a_judge_asks_by_label_and_reads_labels_in_the_answer() -> None:
+    asks = CALL.replace("the copper kettle", "what contestant A said of the copper kettle")
+    finds = {
+        "kind": "judge.verdict",
+        "thought": "",
+        "winner": "contestant A",
+        "text": "Dents.",
+        "cites": ["-1"],
+    }
+    model = CountingModel(ScriptedModel(asks, json.dumps(finds)))
+    as_judge = {"role": "judge", "may_emit": (kinds.JUDGE_VERDICT,), "model_profile": "strong"}
+    judge = CORA.model_copy(update=as_judge)
+    contest: dict[str, Any] = {"competition": {"kind": "judged", "contestants": ["ada", "bridge"]}}
+    bridge = Manifest(name="bridge", subscribes_to=())
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        run = await t.open_world(mill(bridge, cora=judge, **contest))
+        await says(t, "ada", "The copper kettle of Bridge has seven dents.")
+        await much_is_said(t, who="ada")
+        await asked(t)
+
+        called, returned, verdict = [
+            next(e for e in await t.run_events(run.id) if e.kind == kind)
+            for kind in (kinds.TOOL_CALLED, kinds.TOOL_RETURNED, kinds.JUDGE_VERDICT)
+        ]
+        assert (await verify(t, run.id)).is_same
+    label, other = (
+        ("contestant A", "contestant B")
+        if verdict.payload["winner"] == "ada"
+        else ("contestant B", "contestant A")
+    )
+    answer = f'{label} (cast, agent.spoke): \\"The copper kettle of {other} has seven dents.\\"'
+    assert f'said of the copper kettle"}} answered: "{answer}"' in model.prompts[1].user
+    assert "bridge" not in model.prompts[1].user.lower()
+    assert verdict.payload["winner"] in called.payload["arguments"]["words"]
+    assert "The copper kettle of Bridge" in returned.payload["text"]
+    assert verdict.payload["cites"] == [returned.payload["result"]["found"][0]["id"]]
+
+
+async def test_letters_of_four_bytes_take_no_rule_off_what_recall_found() -> None:
+    model = CountingModel(ScriptedModel(CALL, LINE))
+    letters = "\U00010428" * 500
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        run = await t.open_world(mill())
+        for number in range(lines_told_max):
+            await t.disturb(run.id, f"Copper kettle {word_for(number)} {letters}")
+        await says(t, "cora", f"A copper kettle is a promise. {letters}", kinds.AGENT_REFLECTED)
+        await much_is_said(t)
+        await asked(t, "What of it?")
+
+        returned = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED)
+        assert (await verify(t, run.id)).is_same
+    assert len(returned.payload["result"]["found"]) == lines_told_max
+    assert model.prompts[-1].is_untrusted
+    assert "promise" in returned.payload["text"]
+    assert "promise" not in str(redacted(returned, "spectator").payload)
 
 
 async def test_no_other_tool_is_called_recall() -> None:
@@ -352,6 +434,92 @@ async def test_a_torn_table_in_the_file_fails_no_act(tmp_path: Path, damage: str
     ]
 
 
+async def texts_found(t: Terrarium, memory: LongMemory, words: Sequence[str]) -> list[str]:
+    """The texts that cora's memory finds, the best first."""
+    ledger = t._house.ledger
+    creature = ledger.world.creatures[t.creature("cora").id]
+    upto = ledger.world.session_of(ledger.world.graphs[creature.graph_id]).lamport
+    lines = await memory.lines_about(scope_of(ledger.folded, creature, upto, ledger.position), words)
+    return [str(line.event.payload["text"]) for line in lines]
+
+
+def memory_of(t: Terrarium) -> LongMemory:
+    return LongMemory(t._house.store, t._house.ledger, t._house.history.event)
+
+
+async def test_an_index_that_somebody_drops_is_made_again_by_the_next_search(any_store: Store) -> None:
+    async with Terrarium(any_store) as t:
+        await t.open_world(mill())
+        memory = memory_of(t)
+        await says(t, "ada", "The copper kettle has seven dents.")
+        await much_is_said(t, step_events_max)
+        before = await texts_found(t, memory, ["kettle"])
+
+        await any_store.drop_index()
+
+        assert await texts_found(t, memory, ["kettle"]) == before == ["The copper kettle has seven dents."]
+        assert await any_store.indexed() >= step_events_max
+
+
+async def test_an_index_that_was_made_by_another_rule_is_made_again(any_store: Store) -> None:
+    async with Terrarium(any_store) as t:
+        await t.open_world(mill())
+        await says(t, "ada", "The copper kettle has seven dents.")
+        await any_store.index_lines(0, await any_store.position(), [PlacedLine(1, 1, ("g-1/",), ("kettle",))])
+
+        assert await texts_found(t, memory_of(t), ["kettle"]) == ["The copper kettle has seven dents."]
+
+
+class CutOff(StoreAround):
+    """A store that adds the second step to its index while whoever asked for it is cut off."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+
+    async def index_lines(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
+        self.steps += 1
+        await super().index_lines(after, upto, lines)
+        if self.steps == 2:
+            raise asyncio.CancelledError
+
+
+async def test_a_search_that_is_cut_off_in_the_middle_of_a_step_loses_no_line() -> None:
+    store = CutOff()
+    async with Terrarium(store) as t:
+        await t.open_world(mill())
+        memory = memory_of(t)
+        await much_is_said(t, step_events_max)
+        await texts_found(t, memory, ["kettle"])
+        await says(t, "ada", "The copper kettle has seven dents.")
+        await much_is_said(t, step_events_max)
+        with pytest.raises(asyncio.CancelledError):
+            await texts_found(t, memory, ["kettle"])
+
+        await says(t, "ada", "The copper kettle was sold.")
+        lines = [await texts_found(t, memory, ["kettle"])]
+        await much_is_said(t, 2 * step_events_max)
+        lines += [await texts_found(t, memory, ["kettle"]), await texts_found(t, memory_of(t), ["kettle"])]
+
+        assert lines == [["The copper kettle was sold.", "The copper kettle has seven dents."]] * 3
+        assert store.steps == 4
+
+
+async def test_text_without_blanks_is_indexed_by_every_store(
+    any_store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    chance = random.Random(1)
+    text = "".join([chr(chance.randrange(0x4E00, 0x9000)) for _ in range(1_100)])
+    async with Terrarium(any_store) as t:
+        await t.open_world(mill())
+        await says(t, "ada", text)
+        await much_is_said(t, step_events_max)
+
+        assert await texts_found(t, memory_of(t), [text]) == [text]
+        assert await any_store.indexed() >= step_events_max
+    assert not caplog.records
+
+
 # What stays out of sight
 
 TWO_ROOMS: dict[str, Any] = {
@@ -455,6 +623,32 @@ async def test_what_the_parent_said_after_the_fork_is_not_even_counted() -> None
     assert answer.run_id == branch.id
     assert answer.model is not None
     assert answer.model.recalled == (kettle.id,)
+
+
+class Choosy(Agent):
+    """Speaks of a kettle in each act, where cora does not listen, and once of a lantern, too."""
+
+    def __init__(self) -> None:
+        self.acts = 0
+
+    async def act(self, moment: Moment) -> Draft | None:
+        self.acts += 1
+        text = "A kettle and a lantern." if self.acts == 1 else f"Kettle {word_for(self.acts)}."
+        return Draft(kind=kinds.AGENT_SPOKE, channel="den", payload={"text": text})
+
+
+async def test_what_a_wire_did_not_carry_is_not_even_counted(any_store: Store) -> None:
+    teller = ADA.model_copy(update={"schedule": Schedule(tick_every=1)})
+    choosy = Choosy()
+    async with show(any_store, minds={"ada": choosy}, tools=usual_tools()) as t:
+        run = await t.open_world(mill(ada=teller, **TWO_ROOMS))
+        await t.wire("ada", "cora", when="text has lantern")
+        await t.run(run.id, turns=lines_of_word_max + lines_read_max)
+
+        assert choosy.acts == lines_of_word_max + lines_read_max
+        assert await texts_found(t, memory_of(t), ["kettle"]) == ["A kettle and a lantern."]
+        await any_store.drop_index()
+        assert await texts_found(t, memory_of(t), ["kettle"]) == ["A kettle and a lantern."]
 
 
 async def test_what_was_said_while_a_creature_did_not_listen_is_not_even_counted() -> None:

@@ -18,7 +18,6 @@ from glasshouse.events.payloads import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario
-from glasshouse.runtime import played as notebooks
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.terrarium import play
 from glasshouse.testing import CountingModel, ScriptedModel, play_offline
@@ -157,11 +156,10 @@ def test_who_was_never_there_heard_nothing_and_that_is_told() -> None:
         played.heard_by("ehco")
 
 
-def test_a_notebook_shows_lines_and_no_markup_of_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_shows_lines_and_no_markup_of_anybody() -> None:
     played = play_offline(two_who_talk(), turns=1, model=ScriptedModel(spoken("<script>x</script>", "<b>")))
 
-    page = played._repr_html_()
-    monkeypatch.setattr(notebooks, "notebook_bytes_max", 0)
+    page = played.page()._repr_html_()
     html = played._repr_html_()
 
     assert page.count("<") == 2  # One frame, and everything else inside of its quotes.

@@ -21,7 +21,10 @@ from tests.simulation.seeds import replayable, rig_seeds
 
 cuts_max = 3
 moment_seconds_max = 0.05
-WHAT_IFS = [{"name": "as is"}, {"name": "boo", "lines": [{"turn": 2, "text": "Boo."}]}]
+WHAT_IFS = [
+    {"name": "short", "limits": {"max_turns": 3}},
+    {"name": "boo", "lines": [{"turn": 2, "text": "Boo."}]},
+]
 
 
 def kill_in_the_middle(file: Path, how: list[str], chance: random.Random) -> None:

@@ -1,7 +1,7 @@
 """Long memory finds what a creature heard or said, and nothing else: after any history, on every store.
 
-What a creature may find is asked of `who_knew`, line by line. Then each word is searched for each creature, also up to a time in the past, and
-by an index that was dropped and made again.
+What a creature may find is asked of `who_knew`, line by line. Then each word is searched for each creature, also up to a time in the past,
+by an index that was dropped and made again, and with so small bounds that a line which it may not find would take the room of one that it may.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tests.simulation.seeds import rig_seeds
 
 steps_of_history = 36
 VOCABULARY = ("kettle", "lantern", "willow", "ferry", "pocket", "thimble")
-LIMITS = {"max_turns": 10_000, "max_calls_per_turn": 10_000, "max_total_calls": 1_000_000}
+LIMITS = {"max_turns": 10_000, "max_calls_per_turn": 100, "max_total_calls": 1_000_000}
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT, kinds.AGENT_REFLECTED)
 CAST = [
     Manifest(name="ada", schedule=Schedule(tick_every=1), may_emit=TALK),
@@ -101,7 +101,7 @@ async def one_step(terrarium: Terrarium, chance: random.Random) -> None:  # noqa
         "add": 1,
         "tell": 1,
     }
-    deeds |= {"fork": 1, "branch": 2, "open": 1, "close": 1}
+    deeds |= {"fork": 1, "branch": 2, "resume": 1, "open": 1, "close": 1}
     match chance.choices([*deeds], [*deeds.values()])[0]:
         case "turn":
             await terrarium.step(1)
@@ -136,6 +136,9 @@ async def one_step(terrarium: Terrarium, chance: random.Random) -> None:  # noqa
             await terrarium.branch(
                 graph.session_id, event.id, chance.choice([WhatIf(), WhatIf(disturb="A ferry.")])
             )
+        case "resume" if len(terrarium.runs()) < 4:
+            sessions = [*terrarium._house.ledger.world.sessions]
+            await terrarium.resume(chance.choice(sessions), shape="as-was")
         case "open":
             await terrarium.add_channel(graph.id, f"room-{chance.randrange(99)}")
         case "close" if graph.channels:
@@ -202,6 +205,13 @@ async def check_memory(terrarium: Terrarium, chance: random.Random, known: dict[
             )
             before = {line.id for line in with_word if line.lamport <= upto}
             assert await ids_found(memory, terrarium, name, [word], upto) == before, (name, word, upto)
+            newest = sorted(with_word, key=lambda line: (-line.lamport, -(line.position or 0)))
+            with (
+                patch.object(long_memory, "lines_of_word_max", 3),
+                patch.object(long_memory, "lines_read_max", 2),
+            ):
+                few = await ids_found(memory, terrarium, name, [word])
+            assert few == {line.id for line in newest[:2]}, (name, word)
     return count
 
 
@@ -217,7 +227,7 @@ def unbounded() -> Iterable[None]:
 
 @pytest.mark.usefixtures("unbounded")
 @pytest.mark.parametrize("kind", OPENERS)
-@pytest.mark.parametrize("seed", rig_seeds(2))
+@pytest.mark.parametrize("seed", rig_seeds(2, also=[65]))
 async def test_what_was_heard_is_found_and_nothing_else(kind: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     async with house(chance, OPENERS[kind](tmp_path)()) as terrarium:
@@ -232,7 +242,7 @@ async def test_what_was_heard_is_found_and_nothing_else(kind: str, seed: int, tm
 
 
 @pytest.mark.usefixtures("unbounded")
-@pytest.mark.parametrize("seed", rig_seeds(2))
+@pytest.mark.parametrize("seed", rig_seeds(2, also=[17]))
 async def test_so_it_is_of_a_past_that_came_in_a_file_and_goes_on_here(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     async with house(chance, MemoryStore(), ids_seed=8) as there:

@@ -27,6 +27,7 @@ PAGES: Final = (
     "reference/limits",
     "reference/python/glasshouse",
     "adr/0172-sphinx-builds-the-docs",
+    "examples/notebooks/first_look",
     "project/README",
     "search",
 )
@@ -74,6 +75,30 @@ async def test_axe_finds_nothing_on_the_pages_and_none_asks_another_host(
 
     assert [f"{name}: {fault}" for name, listed in faults.items() for fault in listed] == []
     assert asked == []
+
+
+async def test_axe_finds_nothing_on_any_page_but_the_decisions(browser: Browser) -> None:
+    faults: list[str] = []
+    async with opened(browser) as (page, asked):
+        for path in sorted(SITE.rglob("*.html")):
+            name = path.relative_to(SITE)
+            if name.parts[0] in ("adr", "_static") or name.with_suffix("").as_posix() in PAGES:
+                continue
+            await page.goto(path.as_uri())
+            await page.evaluate(AXE.read_text(encoding="utf-8"))
+            faults += [f"{name}: {fault}" for fault in await page.evaluate(VIOLATIONS)]
+
+    assert faults == []
+    assert asked == []
+
+
+async def test_on_a_phone_one_searches_on_the_search_page(browser: Browser) -> None:
+    async with opened(browser, width=390) as (page, _):
+        await page.goto((SITE / "search.html").as_uri())
+        await page.get_by_role("searchbox", name="Search the docs").fill("fenced")
+        await page.keyboard.press("Enter")
+
+        await page.locator("ul.search li a", has_text="Write a store").first.wait_for()
 
 
 async def test_the_search_finds_a_page_by_a_word_of_its_text(browser: Browser) -> None:

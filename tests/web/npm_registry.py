@@ -62,7 +62,8 @@ def clone_for(registry: Registry, folder: Path) -> Path:
     )
     for name in filter(None, listed.decode().split("\0")):
         # What these builds do not read is left out, because it is most of the files.
-        if not name.startswith(("tests/", "docs/", "bench/")) and (ROOT / name).is_file():
+        is_read = name.startswith("docs/schema/") or not name.startswith(("tests/", "docs/", "bench/"))
+        if is_read and (ROOT / name).is_file():
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             copyfile(ROOT / name, clone / name)
             (clone / name).chmod((ROOT / name).stat().st_mode)

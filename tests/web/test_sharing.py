@@ -190,15 +190,20 @@ async def test_only_a_director_downloads_thoughts() -> None:
             assert (refused.status_code, refused.json()["error"]) == (409, "Refused")
 
 
-def test_a_notebook_shows_the_page_in_a_frame_or_a_transcript_of_what_is_too_long(
+def test_a_notebook_shows_a_small_transcript_and_the_page_in_a_frame_if_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     played = play("two-tale-hearth", turns=4)
 
-    framed = played._repr_html_()
-    monkeypatch.setattr(notebooks, "notebook_bytes_max", 2_000)
     listed = played._repr_html_()
+    page = played.page()
+    framed = page._repr_html_()
+    monkeypatch.setattr(notebooks, "notebook_bytes_max", 2_000)
 
+    assert page.startswith("<!doctype html>")
+    with pytest.raises(Refused, match="Share a part of the run"):
+        played.page()
     assert framed.startswith('<iframe title="Two Tale Hearth" sandbox="allow-scripts" ')
     assert framed.count("<") == 2
     assert "<table>" in listed
+    assert len(listed) < 8_000

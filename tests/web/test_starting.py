@@ -55,6 +55,7 @@ async def test_every_world_tells_what_a_start_needs_to_know() -> None:
         assert 1 <= world["minutes"] <= 20
         assert world["cast"]
         assert world["profiles"]
+        assert world["has_script"]
     roots = listed["mystery-roots"]
     assert roots["synopsis"] == "Five have a key to the garden. One of them did it."
     assert (roots["kind"], roots["shows"]) == ("contest", "Every claim cites a clue")

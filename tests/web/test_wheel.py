@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Terrarium
+from glasshouse.manifests.editor_schema import editor_schemas
 from glasshouse.runtime.sharing import page_files
 from tests.pages import ROOT
 from tests.web.packed import record_in
@@ -36,6 +37,12 @@ def test_a_wheel_carries_the_third_party_modules_fonts_and_licences_of_the_page(
     assert len([name for name in files if name.startswith("fonts/")]) == 4
     assert len([name for name in files if name.startswith("licences/")]) == 11
     assert ".stamp" not in files
+
+
+def test_a_wheel_carries_the_schemas_for_editors(installed: Path) -> None:
+    carried = {path.name: path.read_text(encoding="utf-8") for path in (installed / "schema").iterdir()}
+
+    assert carried == editor_schemas()
 
 
 def test_the_page_of_an_installed_wheel_finds_every_module_and_style_sheet(installed: Path) -> None:

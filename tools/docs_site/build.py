@@ -51,6 +51,13 @@ MENDED: Final = {
 headings have a level, and landmarks a name."""
 
 
+SEARCH: Final = (
+    '<h1>Search</h1><form class="page-search" method="get" action="search.html" role="search" aria-label="The docs">'
+    '<input name="q" type="search" aria-label="Search the docs" placeholder="A word, then Enter"></form>'
+)
+"""What the theme's search page lacks: a title, and a field where no sidebar is open, as on a phone."""
+
+
 def mend_pages() -> None:
     """Mend what axe finds in the theme's pages."""
     for page in SITE.rglob("*.html"):
@@ -58,7 +65,7 @@ def mend_pages() -> None:
         for wrong, right in MENDED.items():
             text = text.replace(wrong, right)
         if "<h1" not in text:
-            text = text.replace('id="furo-main-content">', 'id="furo-main-content"><h1>Search</h1>')
+            text = text.replace('id="furo-main-content">', f'id="furo-main-content">{SEARCH}')
         page.write_text(text, encoding="utf-8")
 
 

@@ -8,12 +8,13 @@ changed, and the same tree gives the same bytes.
 from __future__ import annotations
 
 import importlib
+import json
 import posixpath
 import re
 import shutil
 from pathlib import Path, PurePosixPath
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from tools.docs_site.examples import example_of
 
@@ -22,7 +23,9 @@ SOURCES: Final = ROOT / "build/docs-sources"
 ROOT_PAGES: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE")
 EXAMPLES: Final = ("examples/README.md",)
 """The pages on programs that run, which lie beside the docs."""
-COPIED: Final = (".md", ".png", ".svg", ".json", ".ipynb", ".py", ".yaml")
+COPIED: Final = (".md", ".png", ".svg", ".json", ".py", ".yaml")
+NOTEBOOK: Final = ".ipynb"
+"""A notebook is a page of the site: its text, its code and what that printed."""
 PUBLIC: Final = (
     "glasshouse",
     "glasshouse.contests",
@@ -47,6 +50,8 @@ def site_path(path: str) -> str | None:
     """Where a file of the repository lies on the site, or none if it is not there."""
     if path == "docs/README.md":
         return "index.md"
+    if path.startswith("examples/") and path.endswith(NOTEBOOK):
+        return f"{path.removesuffix(NOTEBOOK)}.md"
     if path.startswith(("docs/", "examples/")) and path.endswith(COPIED):
         return path.removeprefix("docs/")
     if path in ROOT_PAGES:
@@ -179,18 +184,41 @@ def write(path: str, text: str) -> None:
     target.write_text(text, encoding="utf-8")
 
 
+def page_of_a_notebook(notebook: str) -> str:
+    """A notebook as Markdown: its text, its code, and below that what was printed and shown."""
+    parts = []
+    for cell in json.loads(notebook)["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else _fenced("python", source))
+        parts += [_shown(output) for output in cell.get("outputs", ())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown(output: dict[str, Any]) -> str:
+    """What a cell printed, as text; what shows itself as HTML, as that."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        return _fenced("{raw} html", "".join(data["text/html"]))
+    return _fenced("text", "".join(output.get("text") or data.get("text/plain", "")))
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
 def gather() -> None:
     """Write all sources of the site anew."""
     shutil.rmtree(SOURCES, ignore_errors=True)
     for name, path in files_of_the_repository().items():
         goal = site_path(name)
         assert goal is not None
-        if not name.endswith(".md"):
+        if not name.endswith((".md", NOTEBOOK)):
             target = SOURCES / goal
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
             continue
-        text = with_links_of_the_site(path.read_text(encoding="utf-8"), name)
+        read = path.read_text(encoding="utf-8")
+        text = with_links_of_the_site(page_of_a_notebook(read) if name.endswith(NOTEBOOK) else read, name)
         if goal == "index.md":
             text = with_navigation(text)
         elif PurePosixPath(goal).parts[0] == "adr" or (goal.startswith("examples/") and goal not in EXAMPLES):

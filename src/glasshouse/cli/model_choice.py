@@ -77,14 +77,20 @@ def is_asked() -> bool:
 
 
 def agrees(question: str) -> bool:
-    """Ask at the terminal; anything but a yes is a no. Ctrl-C stops at once, also where an event loop would wait."""
+    """Ask at the terminal; anything but a yes is a no."""
+    return answer_to(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def answer_to(question: str) -> str:
+    """The line that somebody types, with its end; empty if no more lines come. Ctrl-C stops at once, also where an event loop
+    would wait."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        print(f"{question} [y/N] ", end="", flush=True)
+        print(question, end="", flush=True)
         # `input()` would miss a Ctrl-C that comes just before it begins to read, and wait for a key for ever.
         while not select.select([sys.stdin], [], [], look_seconds)[0]:
             pass
-        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+        return sys.stdin.readline()
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -1,8 +1,8 @@
 """Plays: runs that are planned beforehand and played to their end, many at once. Tournaments and grids play by it.
 
-Always holds: whether a planned run was begun, and which of its lines were said, is read from the ledger. So a run that was cut
-off continues from its last act when it is played again under the same id, and nothing is said twice. Plays end in the order in
-which they were planned, however many are in flight.
+Always holds: a planned run is played as if its store held no other. Whether it was begun, and which of its lines were said, is
+read from the ledger. So a run that was cut off continues from its last act when it is played again under the same id, and nothing
+is said twice. Plays end in the order in which they were planned, however many are in flight.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from glasshouse.events import kinds
 from glasshouse.events.payloads import Governor, copied_from
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium, folded_of, keep_script
+from glasshouse.terrarium import Terrarium, folded_of, keep_script, open_apart
 
 
 class SaidLine(NamedTuple):
@@ -65,7 +65,7 @@ async def _begun(terrarium: Terrarium, play: Play) -> Run:
         keep_script(terrarium, play.world)  # It was opened by another process, perhaps on another machine.
         return terrarium.run_of(play.run_id)
     chance = (play.seed, play.rng_seed, play.governor)
-    return await terrarium.open_world(play.world, *chance, run_id=play.run_id, models=play.models)
+    return await open_apart(terrarium, play.world, *chance, run_id=play.run_id, models=play.models)
 
 
 async def _lines_said(terrarium: Terrarium, play: Play, run: Run) -> int:

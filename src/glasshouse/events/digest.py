@@ -28,7 +28,7 @@ from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, SessionRestated, WireAdded, payload_of
 from glasshouse.model_values import Tokens
 
-_OF_ONE_HOUSE = frozenset({"recipe", "models", "frees_at", "born"})
+_OF_ONE_HOUSE = frozenset({"recipe", "models", "frees_at", "born", "is_apart"})
 _TELL_OF_A_HOUSE = {kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.CREATURE_STARTED, kinds.CHANNEL_OPENED}
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"

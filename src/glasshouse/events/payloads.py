@@ -109,6 +109,10 @@ class Governor(
     def __hash__(self) -> int:
         return hash(tuple(asdict(settled(self, 0)).values()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A struct alone would come out of another process with all its fields given.
+        return _pickled_governor, (asdict(self), vars(self).get("given"))
+
 
 _WORDS_OF_GOVERNOR: Final = {"on_budget": get_args(OnBudget), "on_turn_limit": get_args(OnTurnLimit)}
 AXES: Final = Governor.__struct_fields__
@@ -157,6 +161,15 @@ def axes_given(limits: Governor, before: Governor) -> list[str]:
     the limits before."""
     given = vars(limits).get("given")
     return axes_changed(limits, before) if given is None else [axis for axis in AXES if axis in given]
+
+
+def _pickled_governor(limits: Mapping[str, Any], given: frozenset[str] | None) -> Governor:
+    governor = Governor(**limits)
+    if given is None:
+        del vars(governor)["given"]
+    else:
+        vars(governor)["given"] = given
+    return governor
 
 
 def given_as(limits: Governor, names: Iterable[str]) -> Governor:
@@ -472,6 +485,8 @@ class RunStarted(Payload, frozen=True):
     is_edited: bool = False
     """Whether its world was edited before the start (ADR 0137). Then `recipe` has the digest of what was edited, and a
     run that continues takes its world from this record."""
+    is_apart: bool = False
+    """Whether it is played as if its house held no other run: its creatures find none of another run, and none finds them."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

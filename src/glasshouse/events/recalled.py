@@ -35,11 +35,11 @@ class RecallResult(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
 
 def recall_result(result: object) -> RecallResult:
-    """The result as it stands in an event. What is no such result, as in a call that failed, holds no line."""
+    """The result as it stands in an event. What is no such result, as in a call that failed, holds no line, and nobody trusts it."""
     try:
         return msgspec.convert(result, RecallResult)
     except msgspec.ValidationError:
-        return RecallResult()
+        return RecallResult(is_untrusted=True)
 
 
 def recalled_text(lines: Iterable[RecalledLine]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from glasshouse.assembly import models_named, troupe_digest
-from glasshouse.errors import GlasshouseError, ModelMisconfigured, ModelUnreachable
+from glasshouse.errors import GlasshouseError, ModelMisconfigured, ModelUnreachable, UnknownName
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Price
 from glasshouse.grids.grid_file import ReadGrid
@@ -48,6 +48,7 @@ class GridModels:
         files: Mapping[str, Path] | None = None,
     ) -> None:
         """`files` are models.yaml that came from another machine, by the names that the grid has for them."""
+        self._folder = folder
         self._env_file = env_file
         self.variables: set[str] = set()
         """The names of the variables that hold keys or addresses for these models, and have a value here."""
@@ -82,6 +83,7 @@ class GridModels:
         """Open one router. A name that a seat names and nobody knows is found afterwards, with its line."""
         router = self._given.get(name)
         if router is None:
+            self._check_file(name)
             router = named = models_named(self._texts[name], env_file=self._env_file, noted=self.variables)
             known = [seat for seat in seats if _is_name_of(named, seat)]
             await named.open(*known)
@@ -91,6 +93,13 @@ class GridModels:
         self._routers[name] = router
         for profile in PROFILES:
             router.route(profile)
+
+    def _check_file(self, name: str) -> None:
+        """Refuse a models.yaml that is not there, with the name of one that is."""
+        if name.endswith((".yaml", ".yml")) and not Path(self._texts[name]).is_file():
+            around = (self._folder / name).parent
+            known = sorted(file.name for file in around.glob("*.y*ml")) if around.is_dir() else []
+            raise UnknownName(noun="models file", name=name, known=known)
 
     def _wrong_seats(self, grid: ReadGrid, name: str) -> list[Complaint]:
         complaints = []

@@ -150,7 +150,7 @@ class InProcess:
         terrarium = Terrarium(
             store, models=router, tool_servers=terms.tool_servers, act_seconds_max=terms.act_seconds_max
         )
-        leave_acts_due(terrarium)
+        leave_acts_due(terrarium, self._note_outage)
         if self._purse is not None:
             share_purse(terrarium, self._purse)
         opening = asyncio.create_task(terrarium.open(), name="glasshouse opening a bundle")
@@ -168,9 +168,7 @@ class InProcess:
 
     async def _play_cell(self, mine: _OpenBundle, cell: Cell) -> None:
         try:
-            row = await self._played(mine, cell)
-            if row is not None:
-                self._rows.put_nowait(row)
+            self._rows.put_nowait(await self._played(mine, cell))
         except (StoreError, OSError) as wrong:
             self.stop("store", str(wrong))
         except GlasshouseError as wrong:
@@ -181,17 +179,14 @@ class InProcess:
         if not mine.left:
             await self._close(mine)
 
-    async def _played(self, mine: _OpenBundle, cell: Cell) -> Row | None:
-        """The row of a cell; None if what paused it stops the grid."""
+    async def _played(self, mine: _OpenBundle, cell: Cell) -> Row:
+        """The row of a cell."""
         terrarium = mine.terrarium
         variant = self._terms.variants[cell.world, cell.what_if]
         run = await played(terrarium, cell.play(variant))
         if run.is_finished:
             digest = digest_of(await terrarium.run_events(run.id), skews=skews_of(terrarium))
             return row_of(cell, run, digest, self._store(mine))
-        if run.paused is not None and run.paused.is_outage:
-            self._note_outage(run.paused.reason)
-            return None
         why = "nobody plays a creature that is next" if run.paused is None else run.paused.reason
         return failed_row(cell, f"The run did not end: {why}", self._store(mine))
 

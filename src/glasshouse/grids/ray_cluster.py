@@ -10,6 +10,7 @@ import ipaddress
 import logging
 import os
 import secrets
+import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from glasshouse.installation import missing_extra
 EXTRA: Final = "ray"
 port_usual: Final = 6379
 """Where the first node of a cluster listens unless it was started otherwise."""
+
+answer_seconds_max: Final = 10.0
+"""How long is waited for the answer of a cluster."""
 
 _log: Final = logging.getLogger("glasshouse.grids")
 _PREFIX: Final = "ray"
@@ -77,17 +81,39 @@ def connected(on: str) -> Iterator[Any]:
             yield ray
             return
         try:
+            if address is not None:
+                check_answers(address)
             ray.init(address or "local", **_how(address))
-        except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as wrong:
-            text = " ".join(str(wrong).split())
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as wrong:
+            text = " ".join(str(wrong).split()).rstrip(".")
+            advice = "See that it runs, and that RAY_AUTH_MODE and its token are set here too."
             raise GridStopped(
-                "outage", f"No Ray cluster was reached at {address or 'this machine'}: {text}"
+                "outage", f"No Ray cluster was reached at {address or 'this machine'}: {text}. {advice}"
             ) from wrong
         with _told_to_the_log():
             try:
                 yield ray
             finally:
                 ray.shutdown()
+
+
+def check_answers(address: str) -> None:
+    """Raise `OSError` if there is no cluster at an address, or all its nodes are dead: Ray would wait for them for ever."""
+    host, _, port = address.rpartition(":")
+    _reach(host.strip("[]"), int(port))
+    client: Any = import_module("ray._raylet").GcsClient(address=address)
+    living = [
+        node for node in client.get_all_node_info(timeout=answer_seconds_max).values() if not node.state
+    ]
+    if not living:
+        raise ConnectionError("its nodes are dead")
+    for node in living:
+        if node.node_manager_address == host:  # The cluster notices only after a while that a node has died.
+            _reach(host, node.node_manager_port)
+
+
+def _reach(host: str, port: int) -> None:
+    socket.create_connection((host, port), answer_seconds_max).close()
 
 
 def _how(address: str | None) -> dict[str, Any]:

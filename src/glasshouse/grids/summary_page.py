@@ -294,9 +294,11 @@ def _x(part: float) -> float:
 
 
 def _round_up(value: float) -> float:
-    """The next number that reads well on an axis."""
+    """The next number of which a quarter, a half and three quarters read well on an axis."""
     step: float = 10.0 ** math.floor(math.log10(value))
-    return next(step * factor for factor in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * factor >= value * 0.999)
+    return next(
+        step * factor for factor in (1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 12) if step * factor >= value * 0.999
+    )
 
 
 def _short(value: float) -> str:

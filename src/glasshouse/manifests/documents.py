@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -75,7 +76,7 @@ def documents_of(
         creature, at, _ = placed[0]
         text = "a world without a folder has no documents. Load it from its folder."
         return {}, [Complaint(at, text, creature)]
-    there = _files_under(folder)
+    there = _files_under(folder, [pattern for _, _, pattern in placed])
     documents: dict[str, Document] = {}
     for creature, at, pattern in placed:
         try:
@@ -105,20 +106,42 @@ def _meant(pattern: str, there: list[str]) -> list[str]:
     return files
 
 
-def _files_under(folder: Path) -> list[str]:
-    """The files under a folder, by path. Links are followed only where reading refuses those that lead out."""
+def _files_under(folder: Path, patterns: Iterable[str]) -> list[str]:
+    """The files under a folder, by path, as far down as patterns may lead: a scenario of its own may share its folder with anything.
+    Links are followed only where reading refuses those that lead out."""
+    parts_of = [PurePosixPath(pattern).parts for pattern in patterns]
+    leading = [steps if steps and "**" in steps[-1] else steps[:-1] for steps in parts_of]
     files = []
     for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+        parts = Path(here).relative_to(folder).parts
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith((".", "__")) and any(_leads_to(steps, (*parts, name)) for steps in leading)
+        )
         files += [
             (Path(here) / name).relative_to(folder).as_posix() for name in names if not name.startswith(".")
         ]
     return sorted(files)
 
 
+def _leads_to(steps: tuple[str, ...], folders: tuple[str, ...]) -> bool:
+    """Whether a pattern with these folders may mean files under `folders`."""
+    for part, name in zip_longest(steps, folders):
+        if name is None or (part is not None and "**" in part):
+            return True
+        if part is None or not means(part, name):
+            return False
+    return True
+
+
 def read_document(folder: Path, path: str) -> Document:
     """A document as it is now, or `NoDocument`."""
     file = folder / path
+    if not path.isprintable():
+        raise NoDocument(
+            f"{shown(path)} has a character that nobody can see in its name. Rename it, or leave it out."
+        )
     if not file.resolve().is_relative_to(folder.resolve()):
         raise NoDocument(f"{path} is a link out of the world's folder. Put the file itself there.")
     if file.exists() and not file.is_file():

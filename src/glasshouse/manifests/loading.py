@@ -32,6 +32,7 @@ from glasshouse.manifests.scripts import (
     checked_script,
     handles_of,
     script_of_world,
+    tells_seed_behind_a_colon,
 )
 from glasshouse.manifests.titles import complaints_about_creature
 from glasshouse.manifests.validation import valid_part_of
@@ -224,7 +225,8 @@ def _script_warnings(world: LoadedWorld) -> list[Problem]:
         return []
     cast = cast_of(world.scenario, world.manifests)
     path = shown_path(script_file_of(world.path))
-    return advice_on_script(world.script, cast, handles_of(world.scenario), path)
+    tells_seed = tells_seed_behind_a_colon(world.scenario)
+    return advice_on_script(world.script, cast, handles_of(world.scenario), path, tells_seed=tells_seed)
 
 
 def _warnings(source: Source, world: LoadedWorld) -> Iterator[Complaint]:

@@ -37,6 +37,7 @@ def opening_of(
     rng_seed: int,
     limits: Governor | None = None,
     models: Mapping[str, str] | None = None,
+    is_apart: bool = False,
 ) -> OpenRun:
     """The intent that opens a world. Without a seed: the world's first; without limits: the world's own.
 
@@ -66,6 +67,7 @@ def opening_of(
             name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests
         },
         is_edited=world.edited_from is not None,
+        is_apart=is_apart,
     )
     troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening.format(seed=chosen))

@@ -53,11 +53,17 @@ def new_folder(name: str, here: Path | None, write: Callable[[Path], None]) -> P
     taken = [folder, *(folder.with_name(f"{name}{ending}") for ending in YAML_ENDINGS)]
     if any(os.path.lexists(path) for path in taken) or name in {world.name for world in found_worlds(here)}:
         raise Refused(f"There is a world or a file called {name!r} already.", "Give it another name.")
+    make_folder(folder, write)
+    return folder
+
+
+def make_folder(folder: Path, write: Callable[[Path], None]) -> None:
+    """A new folder that a function writes: it appears in one step, and if the function raises, there is none."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Inside `worlds`, so that it can be moved in one step; one level down, so that nobody lists it before.
+        # Beside it, so that it can be moved in one step; one level down, so that nobody lists it before.
         with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder.parent) as made:
-            draft = Path(made) / name
+            draft = Path(made) / folder.name
             write(draft)
             draft.rename(folder)  # Fails if something that is not empty has appeared there meanwhile.
     except OSError as wrong:
@@ -65,7 +71,6 @@ def new_folder(name: str, here: Path | None, write: Callable[[Path], None]) -> P
             f"{folder} cannot be written ({wrong.strerror}).",
             "Make the folder writable, or give another name.",
         ) from wrong
-    return folder
 
 
 def copy_files(world: LoadedWorld, folder: Path) -> None:

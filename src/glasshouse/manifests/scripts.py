@@ -6,6 +6,7 @@ plays one read it here, so what was checked is what is played.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,6 +25,9 @@ script_bytes_max: Final = 262_144
 
 ANSWERED_BESIDE_THE_CAST: Final = frozenset({"turn", "visitor", "world"})
 """What `answers=` may name beside handles."""
+
+
+_SEED_BEHIND_A_COLON: Final = re.compile(r": [^.;:!?]*\{seed\}")
 
 
 class NoScript(Exception):
@@ -89,8 +93,14 @@ def handles_of(scenario: Scenario) -> list[str]:
     return [*scenario.cast_by_handle, *scenario.spawnable]
 
 
+def tells_seed_behind_a_colon(scenario: Scenario) -> bool:
+    """Whether an opening names the seed where a player finds it: the troupe reads nothing but what its prompt shows."""
+    openings = (scenario.opening, *(troupe.opening for troupe in scenario.troupes.values()))
+    return any(_SEED_BEHIND_A_COLON.search(opening) for opening in openings if opening)
+
+
 def advice_on_script(
-    text: str, cast: Mapping[str, Manifest], known: Collection[str], path: str
+    text: str, cast: Mapping[str, Manifest], known: Collection[str], path: str, *, tells_seed: bool = True
 ) -> list[Problem]:
     """What may surprise whoever plays a sound script. The cast is what is known of the world's creatures, by handle; `known` are all handles.
 
@@ -98,6 +108,7 @@ def advice_on_script(
     """
     read = read_script(text)
     faults = [*_what_does_not_fit(read, cast, known), *unanswered_cues(read), *_lines_too_long(read, cast)]
+    faults += [] if tells_seed else _seeds_that_are_not_told(read)
     return _problems(faults, path)
 
 
@@ -136,6 +147,15 @@ def _what_does_not_fit(
             yield ScriptFault(
                 placed.line, column, "", f"kind of {entry.handle}", entry.kind, tuple(sorted(writes))
             )
+
+
+def _seeds_that_are_not_told(read: ReadScript) -> Iterator[ScriptFault]:
+    for placed in read.entries:
+        for phrasing, line in zip(placed.entry.phrasings, placed.phrasing_lines, strict=True):
+            slot = next((slot for slot in phrasing.slots if slot.partition(".")[0] == "seed"), None)
+            if slot is not None:
+                text = f"no opening names the seed behind a colon, so {{{slot}}} is unknown. This line is not said. Write `: {{seed}}` in the opening."
+                yield ScriptFault(line, phrasing.text.find(f"{{{slot}}}") + 3, text)
 
 
 def _lines_too_long(read: ReadScript, cast: Mapping[str, Manifest]) -> Iterator[ScriptFault]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 
 from glasshouse.errors import Refused, check_type
 from glasshouse.events.event import Event
@@ -71,17 +72,14 @@ class House:
         await asyncio.shield(self._closing)
 
     async def _close(self, stop_acts: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await stop_acts()
+        async with AsyncExitStack() as closing:  # From the last to the first, each also if another one fails.
+            closing.push_async_callback(self.store.close)
+            closing.push_async_callback(self._observers.finish_reading)
+            closing.callback(self.subscriptions.close)
+            closing.push_async_callback(self.ledger.close)
             if self.servers is not None:
-                await self.servers.close()
-            await self.ledger.close()
-        finally:
-            self.subscriptions.close()
-            try:
-                await self._observers.finish_reading()
-            finally:
-                await self.store.close()
+                closing.push_async_callback(self.servers.close)
+            await stop_acts()
 
     def subscribe(
         self, wanted: EventFilter | None = None, after: int | None = None, role: Role = "director"

@@ -13,7 +13,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Final
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import picked
@@ -26,9 +26,21 @@ from glasshouse.views.transcript import TranscriptLine, transcript_of
 from glasshouse.world.hearing.hearing import visible_to
 
 notebook_bytes_max: Final = 4_000_000
-"""A notebook shows a run as a page up to this size; of a longer run, a transcript."""
-html_lines_max: Final = 200
-"""A transcript in a notebook has at most this many lines, and the number of the rest."""
+"""A page of a run for a notebook is not larger: it is kept in the notebook's file."""
+html_lines_max: Final = 50
+"""A transcript in a notebook has at most this many lines, and the number of the rest: it is kept in the notebook's file."""
+
+
+class FramedPage(str):
+    """A run as one HTML file, which a notebook shows in a frame that may do nothing else."""
+
+    run_title: str = ""
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{escape(self.run_title)}" sandbox="allow-scripts" '
+            f'style="width:100%;height:820px;border:0" srcdoc="{escape(self)}"></iframe>'
+        )
 
 
 @dataclass(frozen=True)
@@ -75,37 +87,29 @@ class Played:
         lines = self._lines(self.events, "spectator")
         return tuple(line for line in lines if line.id in heard and line.voice not in {"silence", "change"})
 
-    def __str__(self) -> str:
-        return "\n".join(line.plain for line in self._transcript)
-
-    def _repr_html_(self) -> str:
-        """The run as a notebook shows it: the page of `Terrarium.share`, in a frame that may do nothing else. A run that
-        is too long for that, or a checkout without the page's files, gives a small transcript."""
-        try:
-            page = self._page()
-        except Refused:
-            return self._transcript_html()
-        return (
-            f'<iframe title="{escape(self.run.title or self.run.id)}" sandbox="allow-scripts" '
-            f'style="width:100%;height:820px;border:0" srcdoc="{escape(page)}"></iframe>'
-        )
-
-    def _page(self) -> str:
-        # Imported here: only notebooks need it.
+    def page(self) -> FramedPage:
+        """The run as one HTML file with thoughts, that of `Terrarium.share`. A notebook shows it in a frame, and its own file
+        grows by it: about 0.8 MB. A longer run than that of 4 MB is refused."""
+        # Imported here: few callers need it.
         from glasshouse.runtime.sharing.shared_run import SharedRun
 
         shared = SharedRun(self.run.id, has_minds=True, file_bytes_max=notebook_bytes_max)
         for event in self.events:
             shared.take(event)
-        return shared.file().content.decode()
+        page = FramedPage(shared.file().content.decode())
+        page.run_title = self.run.title or self.run.id
+        return page
 
-    def _transcript_html(self) -> str:
-        """A small transcript. All text of creatures is escaped."""
+    def __str__(self) -> str:
+        return "\n".join(line.plain for line in self._transcript)
+
+    def _repr_html_(self) -> str:
+        """The run as a notebook shows it: a small transcript. All text of creatures is escaped."""
         shown = self.lines[:html_lines_max]
         rows = "".join(map(_row, shown))
         left = len(self.lines) - len(shown)
         more = f"<p>and {left} more lines</p>" if left else ""
-        return f"<div><h4>{escape(self.run.title or self.run.id)}</h4><p>{escape(self._ending)}</p><table>{rows}</table>{more}</div>"
+        return f"<div><p><b>{escape(self.run.title or self.run.id)}</b></p><p>{escape(self._ending)}</p><table>{rows}</table>{more}</div>"
 
     @property
     def _ending(self) -> str:

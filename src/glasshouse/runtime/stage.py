@@ -89,11 +89,12 @@ class Stage:
         *,
         run_id: str | None = None,
         models: Mapping[str, str] | None = None,
+        is_apart: bool = False,
     ) -> Run:
         """Open a world as one batch: its run, its creatures and its channels. No creature acts until the run is driven.
         A call that is part of an act is refused.
 
-        `models` binds handles or teams to models by name, for this run only.
+        `models` binds handles or teams to models by name, for this run only. With `is_apart`, its creatures find no other run.
         """
         # Imported here, because a program without worlds in files need not load the code that reads them.
         from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
@@ -123,6 +124,7 @@ class Stage:
             rng_seed=rng_seed,
             limits=governor,
             models=models,
+            is_apart=is_apart,
         )
         opening = await opening_granted(self._house.servers, opening)
         self._routes.keep_script(loaded)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
@@ -123,6 +123,8 @@ class Script:
     parts: Mapping[str, tuple[Entry, ...]]
     personas: Mapping[str, str]
     """Handle -> the words that stand in the persona of whoever has this part."""
+    game_lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """`HANDLE HEADING` -> how a game has that creature put what it has to say."""
 
     def __post_init__(self) -> None:
         # Each script has a cache of its own, which goes when the script goes.
@@ -183,6 +185,10 @@ class Part(NamedTuple):
     def entries(self) -> tuple[Entry, ...]:
         """Everything it can say."""
         return self.script.parts[self.handle]
+
+    def game_lines(self, heading: str) -> tuple[str, ...]:
+        """How it puts what a game has it say under a heading; nothing where the common sentences do."""
+        return self.script.game_lines.get(f"{self.handle} {heading}", ())
 
 
 @lru_cache(maxsize=forms_cache_max)

@@ -18,7 +18,8 @@ scripts_cache_max: Final = 32
 
 _PART: Final = re.compile(r"\[part ([\w-]+): (.+)\]")
 _LIST: Final = re.compile(r"\[list ([\w-]+)\]")
-_HEADINGS: Final = "[movements], [list NAME] or [part HANDLE: words of its persona]"
+_GAME_LINES: Final = re.compile(r"\[lines ([\w-]+): ([a-z ]+)\]")
+_HEADINGS: Final = "[movements], [list NAME], [part HANDLE: words of its persona] or [lines HANDLE: HEADING]"
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -95,6 +96,7 @@ class _ScriptReader:
         self._movements: dict[int, tuple[str, ...]] = {}
         self._lists: dict[str, list[str]] = {}
         self._list_lines: dict[str, int] = {}
+        self._game_lines: dict[str, list[str]] = {}
         self._parts: dict[str, list[PlacedEntry]] = {}
         self._part_lines: dict[str, int] = {}
         self._personas: dict[str, str] = {}
@@ -127,6 +129,7 @@ class _ScriptReader:
             {name: tuple(values) for name, values in self._lists.items()},
             {handle: tuple(placed.entry for placed in part) for handle, part in self._parts.items()},
             self._personas,
+            {name: tuple(values) for name, values in self._game_lines.items()},
         )
         faults = tuple(sorted(self._faults))
         return ReadScript(script, faults, tuple(self._entries()), self._part_lines, self._list_lines)
@@ -140,6 +143,11 @@ class _ScriptReader:
         elif listed := _LIST.fullmatch(line):
             self._take = self._lists.setdefault(listed[1], []).append
             self._list_lines.setdefault(listed[1], self._line)
+        elif game := _GAME_LINES.fullmatch(line):
+            self._take = self._ignored
+            if game[1] not in self._parts:
+                raise _wrong(f"there is no part of {game[1]} above. Write one first.", game[1])
+            self._take = self._game_lines.setdefault(f"{game[1]} {game[2]}", []).append
         elif line == "[movements]":
             self._take = self._take_movement
         elif line.startswith("["):

@@ -21,12 +21,14 @@ from glasshouse.errors import Refused, StoreFailed
 from glasshouse.events.codec import content_of, encoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.ledger.session_file import sync
+from glasshouse.runtime.ledger.writer import bytes_in, commit_bytes_max
 from glasshouse.runtime.store_port import Batch, SegmentWrite, SideWrites, Store
 from glasshouse.stores.store_address import StoreAddress
+from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.state import Segment
 
 page_events_max: Final = 512
-"""How many events are read at once, and written in one commit, unless one change has more."""
+"""How many events are read at once, and written in one commit, unless one change has more. Fewer, if they are large: see `commit_bytes_max`."""
 waiting_max: Final = 10_000
 """How many lines and requests that wait in an inbox are copied."""
 
@@ -111,16 +113,27 @@ class _Copying:
     async def _commit(self, events: list[Event]) -> None:
         first = events[0].position or 0
         requests = await self._source.requests(first, events[-1].position or 0)
-        batches = []
+        batches: list[Batch] = []
+        size = 0
         for changed in _changes(events):
-            last = changed[-1].position or 0
-            shown = await self._source.shown(last) if changed[-1].calls else None
-            side = SideWrites(
-                prompts=tuple([pair async for pair in _texts(self._source, self._new_prompts(changed))]),
-                shown=shown or (),
-                request=requests.get(changed[0].position or 0),
-            )
-            batches.append(Batch(tuple(self._writes(changed)), side))
+            batch = await self._batch(changed, requests.get(changed[0].position or 0))
+            more = bytes_in(batch)
+            if batches and size + more > commit_bytes_max:
+                await self._write(batches, first)
+                batches = []
+                size = 0
+                first = changed[0].position or 0
+            batches.append(batch)
+            size += more
+        await self._write(batches, first)
+
+    async def _batch(self, changed: list[Event], request: Request | None) -> Batch:
+        last = changed[-1].position or 0
+        shown = await self._source.shown(last) if changed[-1].calls else None
+        prompts = tuple([pair async for pair in _texts(self._source, self._new_prompts(changed))])
+        return Batch(tuple(self._writes(changed)), SideWrites(prompts, shown=shown or (), request=request))
+
+    async def _write(self, batches: list[Batch], first: int) -> None:
         if await self._copy.commit(batches) != first:
             raise StoreFailed("The copy does not stand where the source does. Remove it, then copy again.")
 

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from glasshouse.troupe.noun_classes import class_of_word
 from glasshouse.troupe.reading import Identity
-from glasshouse.troupe.talk.verbs import base_behind_he
 from glasshouse.troupe.vocabulary import is_a, of_sort, stems_of
 
 wants_cache_identities_max: Final = 512
@@ -69,9 +68,6 @@ def want_of(me: Identity) -> Want:
     if first.lower() == "to" and rest:
         deed = "" if rest.startswith(("be ", "have ")) else rest
         return Want(text, text, deed, cares, stems)
-    if _is_done_by_others(first.lower()) and rest.split(" ", 1)[0].lower() in of_sort("det"):
-        first = base_behind_he(first.lower())
-        text = f"{first} {rest}"
     if _is_done(first.lower()) and rest:
         return Want(f"to {text}", f"to {text}", text, cares, stems)
     if first.lower() == "that":
@@ -147,11 +143,6 @@ def _is_done(word: str) -> bool:
     if word in of_sort("det") or is_a(word, "stop"):
         return word in {"be", "have", "do", "let"}
     return is_a(word, "verb") and (not word.endswith(("ed", "ing", "s")) or word.endswith("ss"))
-
-
-def _is_done_by_others(word: str) -> bool:
-    """Whether a word is what somebody does, and no thing: `defends`."""
-    return bool(base_behind_he(word)) and not is_a(word, "noun") and word not in {"is", "has", "does"}
 
 
 def _care(care: str) -> str:

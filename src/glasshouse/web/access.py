@@ -163,9 +163,10 @@ def _check_is_from_the_page(path: str, headers: Mapping[str, str], *, has_cookie
 class AccessMiddleware:
     """Gives every request its role, or answers it with the reason why not."""
 
-    def __init__(self, app: App, access: Access) -> None:
+    def __init__(self, app: App, access: Access, root_path: str = "") -> None:
         self._app = app
         self._access = access
+        self._root_path = root_path
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -173,6 +174,8 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if self._root_path:  # Else a program that mounts the page has said where it is.
+            scope["root_path"] = self._root_path
         root_path: str = scope.get("root_path", "")
         if not f"{scope['path']}/".startswith(f"{root_path}/"):  # A proxy has taken it away.
             scope["path"] = root_path + scope["path"]

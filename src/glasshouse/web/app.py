@@ -104,7 +104,6 @@ def app(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        root_path=root_path,
         responses=EVERY,
     )
     served.state.reading = reading.Reading(terrarium, stories, feeds)
@@ -122,7 +121,7 @@ def app(
     access = access or Access()
     served.add_middleware(LimitsMiddleware)
     # Outermost: what is refused there counts for nobody.
-    served.add_middleware(AccessMiddleware, access=access)
+    served.add_middleware(AccessMiddleware, access=access, root_path=root_path)
     add_refusals(served)
 
     _add_access(served, access, guest_of(terrarium))

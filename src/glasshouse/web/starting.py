@@ -89,6 +89,9 @@ class WorldInfo(BaseModel):
     kind: Kind | None = Field(None, description="What sort of play it is; null if it cannot be played.")
     shows: str = Field("", description="What it shows off, in a few words.")
     minutes: int | None = Field(None, description="How long an offline play takes to read, about.")
+    has_script: bool = Field(
+        False, description="Whether its lines come from a script of its own where no model plays."
+    )
     graphs: int = Field(0, description="How many graphs it opens with.")
     seed: str = Field("", description="The text that a play starts from unless another one is given.")
     seeds: list[str] = []
@@ -202,6 +205,7 @@ def _world_info(listed: FoundWorld) -> WorldInfo:
         kind=card.kind,
         shows=card.shows,
         minutes=card.minutes,
+        has_script=world.script is not None,
         graphs=len(scenario.stages),
         seed=next(iter(scenario.seeds), ""),
         seeds=list(scenario.seeds),

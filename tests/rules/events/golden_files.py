@@ -323,6 +323,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             prompting=2,
             documents={"notes/kettle.md": "0011223344556677"},
             is_edited=True,
+            is_apart=True,
         ),
     ),
     kinds.RUN_PAUSED: (
@@ -388,7 +389,7 @@ GROWN: dict[str, tuple[str, ...]] = {
     kinds.CREATURE_SESSION_ATTACHED: ("stayed",),
     kinds.LOOP_SUSPECTED: ("of",),
     kinds.RUN_FINISHED: ("full_turns",),
-    kinds.RUN_STARTED: ("rules", "prompting", "documents", "is_edited"),
+    kinds.RUN_STARTED: ("rules", "prompting", "documents", "is_edited", "is_apart"),
     kinds.SESSION_FORKED: ("on_turn_limit",),
     kinds.SESSION_RESTATED: ("full_turns", "own_lines"),
     kinds.TURN_STARTED: ("full",),

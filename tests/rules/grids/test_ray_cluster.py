@@ -1,12 +1,13 @@
 """Which clusters a grid is played on: what an address means, and what is refused without a token."""
 
+import socket
 import sys
 
 import pytest
 
 from glasshouse.errors import Refused
 from glasshouse.grids.on_ray import slots_resource
-from glasshouse.grids.ray_cluster import address_of, check_installed
+from glasshouse.grids.ray_cluster import address_of, check_answers, check_installed
 
 TOKEN = {"RAY_AUTH_MODE": "token"}
 
@@ -30,6 +31,15 @@ def test_an_address_beyond_this_machine_is_refused_without_a_token(
 def test_with_a_token_any_address_may_be_named() -> None:
     assert address_of("ray://head", TOKEN) == "head:6379"
     assert address_of("ray", {**TOKEN, "RAY_ADDRESS": "10.0.0.5:6379"}) == "10.0.0.5:6379"
+
+
+def test_an_address_where_nobody_answers_is_told_at_once() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # Nobody listens.
+        host, port = silent.getsockname()
+
+        with pytest.raises(ConnectionRefusedError):
+            check_answers(f"{host}:{port}")
 
 
 def test_ray_alone_is_a_ray_of_this_machine() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,9 @@ def test_the_documents_of_world_and_creatures_are_loaded_with_their_digests(tmp_
         ("notes/large.md", "notes/large.md has more than 1,048,576 bytes. Divide it, or shorten it."),
         ("notes/away.md", "notes/away.md is a link out of the world's folder. Put the file itself there."),
         ("notes/pipe.md", "notes/pipe.md is no plain file. Put a text file there, or leave it out."),
+        ("notes/b?d.md", r"'notes/b\u202ed.md' has a character that nobody can see in its name. Rename it"),
+        ("notes/n?w.md", r"'notes/n\nw.md' has a character that nobody can see in its name. Rename it"),
+        ("notes/f?r.md", r"'notes/f\udcffr.md' has a character that nobody can see in its name. Rename it"),
         ("notes/many-*", "there are more than 200 documents. Name fewer."),
     ],
 )
@@ -91,6 +95,8 @@ def test_what_cannot_be_a_document_is_refused_with_its_line(
     (notes / "binary.md").write_bytes(b"\xff\xfe\x00")
     (notes / "large.md").write_bytes(b"x" * (documents.file_bytes_max + 1))
     (tmp_path / "outside.md").write_text("secret", encoding="utf-8")
+    for name in ("b\u202ed.md", "n\nw.md", "f\udcffr.md"):
+        (notes / name).write_text("The kettle is tin.\n", encoding="utf-8")
     os.mkfifo(notes / "pipe.md")
     (notes / "away.md").symlink_to(tmp_path / "outside.md")
     for number in range(documents.files_max + 1):
@@ -100,6 +106,35 @@ def test_what_cannot_be_a_document_is_refused_with_its_line(
 
     assert len(complaints) == 1
     assert complaints[0].startswith(f"scenario.yaml:3:30: documents: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "walked"),
+    [
+        ("*.md", [""]),
+        ("notes/*.md", ["", "notes"]),
+        ("n?tes/old/*", ["", "notes", "notes/old"]),
+        ("notes/**", ["", "notes", "notes/old"]),
+        ("**/*.md", ["", "creatures", "notes", "notes/old"]),
+    ],
+)
+def test_only_folders_that_a_pattern_may_lead_to_are_walked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, walked: list[str]
+) -> None:
+    world = shed(tmp_path, f"'{pattern}'")
+    (world / "all.md").write_text("Everything.\n", encoding="utf-8")
+    seen: list[str] = []
+
+    def walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+        for here, folders, names in walk_before(folder):
+            seen.append(Path(here).relative_to(world).as_posix().replace(".", ""))
+            yield here, folders, names
+
+    walk_before = os.walk
+    monkeypatch.setattr(os, "walk", walk)
+
+    assert problems(world) == []
+    assert seen == walked
 
 
 def test_documents_are_too_large_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

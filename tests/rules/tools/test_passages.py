@@ -36,6 +36,15 @@ def test_a_passage_begins_with_its_heading_and_knows_its_lines() -> None:
     assert ladder.text == "# The ladder\n\nThe ladder is wet, and nobody says why."
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_as_editors_count_them(end: str) -> None:
+    text = end.join(["One\x0cpage.", "", "Another\u2028page.", "The kettle."])
+
+    (passage,) = passages_in("pages.txt", text)
+
+    assert (passage.first, passage.last) == (1, 4)
+
+
 def test_a_text_without_words_has_no_passages() -> None:
     assert passages_in("empty.md", " \n\n\t\n") == []
 

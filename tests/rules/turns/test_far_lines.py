@@ -155,6 +155,7 @@ def test_what_the_tool_found_taints_an_act_only_by_strangers_words() -> None:
 
     assert after(result_then) is False
     assert after({**result_then, "is_untrusted": True}) is True
+    assert after(None) is after({"found": "gone"}) is True
 
 
 def test_a_judge_reads_labels_in_what_it_remembers() -> None:

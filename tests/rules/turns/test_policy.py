@@ -20,12 +20,16 @@ from tests.runtime.stage_crew import hearing, world_of
 BORN: Json = hearing("mapper").as_json()
 
 
-def house_of(*names: str, run_id: str = "r-1", house: House | None = None, **policy: object) -> House:
+def house_of(
+    *names: str, run_id: str = "r-1", house: House | None = None, is_apart: bool = False, **policy: object
+) -> House:
     """A run whose first creature is privileged, under a policy."""
     made = house or House()
     intent = opening(run_id, *map(member, names))
     scenario: Json = {"name": "w", "policy": policy}
-    started = msgspec.structs.replace(intent.started, scenario=scenario, spawnable={"mapper": BORN})
+    started = msgspec.structs.replace(
+        intent.started, scenario=scenario, spawnable={"mapper": BORN}, is_apart=is_apart
+    )
     made.do(msgspec.structs.replace(intent, started=started))
     made.grant(names[0])
     return made
@@ -134,13 +138,29 @@ def test_a_graph_hides_while_a_creature_of_a_hiding_run_is_in_it() -> None:
     house_of("cy", "dee", run_id="r-2", house=house)
 
     def hidden(name: str) -> bool:
-        return is_hidden(house.world, house.runs, house.world.graphs[house.creature(name).graph_id])
+        graph = house.world.graphs[house.creature(name).graph_id]
+        return is_hidden(house.world, house.runs, house.creature("ada"), graph)
 
-    apart = hidden("ada"), hidden("cy")
+    before = hidden("ada"), hidden("cy")
     house.connect("ada", "cy", both=True)
 
-    assert apart == (True, False)
+    assert before == (True, False)
     assert hidden("cy")
+
+
+def test_runs_that_are_played_apart_see_no_other_run_and_are_seen_by_none() -> None:
+    house = house_of("ada", "bo")
+    house_of("cy", run_id="r-2", house=house, is_apart=True)
+    house_of("dee", run_id="r-3", house=house, is_apart=True)
+
+    def sees(name: str, other: str) -> bool:
+        graph = house.world.graphs[house.creature(other).graph_id]
+        return not is_hidden(house.world, house.runs, house.creature(name), graph)
+
+    assert sees("cy", "cy")
+    assert sees("ada", "bo")
+    seen = [sees(*pair) for pair in (("cy", "dee"), ("dee", "cy"), ("cy", "ada"), ("ada", "cy"))]
+    assert seen == [False] * 4
 
 
 def test_what_may_be_born_is_told_in_run_started_and_left_out_where_nothing_may() -> None:

@@ -180,7 +180,7 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
         screen.draw(f"{counted(count, 'cell')} failed: {error}")
     if stopped is not None and stopped.why == "budget":
         screen.draw(
-            f"{stopped} {counted(now.left, 'cell')} left. To go on: the same command with a higher --max-usd."
+            f"{stopped} {counted(now.left, 'cell')} left; what they have cost counts too. To go on: the same command with a higher --max-usd."
         )
     screen.draw(f"Tables: {grid.folder / CELLS}, {grid.folder / SUMMARY}")
     screen.draw(f"Plots: {grid.folder / PAGE}")

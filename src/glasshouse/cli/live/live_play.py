@@ -193,6 +193,9 @@ async def _play(
     seconds_max = checked_settings().act_seconds_max
     start.servers.say(request.tool_servers, as_json=request.as_json)
     models = await models_at_start(request.models, start, request.command_line, as_json=request.as_json)
+    expectation = start.expectation(models)
+    if expectation:
+        say(f"glasshouse: {expectation}", file=sys.stderr)
     if request.has_keys and not isinstance(
         models, NamedModels
     ):  # The offline troupe plays, and somebody reads along.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from glasshouse.assembly import NamedModels, StoreAddress, models_named
 from glasshouse.cli.command_line import CommandLine
@@ -23,6 +24,12 @@ from glasshouse.events import kinds
 from glasshouse.events.payloads import CastEntry, CreatureStarted, Governor, RunStarted, payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.turns.moment.playbill import playbill_of
+
+WITHOUT_MODEL: Final = (
+    "No model plays, and this world has no script: its lines come from its personas, its wants and a general grammar; "
+    "a model says lines of its own (--models ollama), and a script.txt says yours."
+)
+"""What to expect of a world without a script that is played without a model."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,12 @@ class Start:
     """The tool servers that its creatures may use."""
     rehearsed_seconds: Callable[[bool], float | None] = lambda _has_minds: None
     """How long the offline troupe's play is read, with or without minds; none if that is not known before."""
+    is_without_script: bool = False
+    """Whether it begins a world that has no script, so that the offline troupe would speak its general grammar."""
+
+    def expectation(self, models: AnyModels) -> str:
+        """What to expect of a play without a model, in one sentence; empty where a model or a script plays."""
+        return "" if isinstance(models, NamedModels) or not self.is_without_script else WITHOUT_MODEL
 
 
 def start_of_world(
@@ -54,7 +67,13 @@ def start_of_world(
     def seconds(has_minds: bool) -> float | None:
         return rehearsed_seconds(world, seed, rng_seed, turns, governor, has_minds=has_minds)
 
-    return Start(who, expected, servers=servers_of_world(world), rehearsed_seconds=seconds)
+    return Start(
+        who,
+        expected,
+        servers=servers_of_world(world),
+        rehearsed_seconds=seconds,
+        is_without_script=world.script is None,
+    )
 
 
 def start_of_rest(store: StoreAddress, name: str, turns: int | None, limits: Mapping[str, float]) -> Start:

@@ -266,6 +266,7 @@ class Acts:
             self._long_memory,
             written=on_record.written,
             recalled_then=on_record.recalled,
+            told_in=on_record.told_in,
         )
 
     async def _end_of(self, context: ActContext, moment: Moment) -> tuple[EndAct, Stop | None]:

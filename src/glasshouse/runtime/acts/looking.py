@@ -90,6 +90,8 @@ class ActContext(msgspec.Struct):
     """The ids of the lines that its long memory gave it, if that is on record."""
     recalled: tuple[FarLine, ...] = ()
     """What its long memory gave it. All its moments have the same."""
+    told_in: str = ""
+    """The session in which its end is on record, if its creature was removed before."""
     scope: MemoryScope | None = None
     """What it could search when its last moment was made, if its creature has long memory."""
 
@@ -149,6 +151,7 @@ class ActContext(msgspec.Struct):
             model=use,
             run_id=creature.run_id,
             tools=() if self.using is None else tuple(self.using.events),
+            told_in=self.told_in,
         )
 
     @property
@@ -255,7 +258,8 @@ class ActContext(msgspec.Struct):
             lines = await self.memory.lines_on_record(scope, self.recalled_then)
         else:
             words = words_sought(moment)
-            lines = list(chosen_far_lines(moment, await self.memory.lines_about(scope, words), words))
+            near = {event.lamport for event in moment.recent_events}
+            lines = list(chosen_far_lines(moment, await self.memory.lines_about(scope, words, near), words))
         self.recalled = tuple(lines)
         moment = replace(moment, recalled=self.recalled)
         if self.using is not None:

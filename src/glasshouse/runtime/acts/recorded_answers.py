@@ -70,6 +70,9 @@ class RecordedAct(NamedTuple):
     """What it wrote, if it is not thought again."""
     recalled: tuple[str, ...] | None = None
     """The ids of the lines that its long memory gave it. None: it searches."""
+    told_in: str = ""
+    """The session in which its end was told, if its creature was removed before. An act that was interrupted and gone on with may have begun in
+    another session than the one that it went on from, and only the record knows both."""
 
 
 def no_answers(_number: int, _route: Route, _prompt: Prompt, _in_form: InForm) -> Call | None:

@@ -139,6 +139,9 @@ class ThinkingAhead:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for record in self._in_flight.ahead.values():
+            if record.task is not None and record.task.done() and not record.task.cancelled():
+                record.task.exception()  # Nobody takes the act any more, and asyncio would log what nobody has read.
         for record in records:
             if record.state == "begun":  # It was cancelled before it had begun to think.
                 self._in_flight.interrupt(record)

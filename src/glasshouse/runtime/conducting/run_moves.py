@@ -55,6 +55,8 @@ class RunMoves:
         self._policy = policy
         self._let_go = let_go
         """Drops what is kept in memory for a run that has finished."""
+        self.on_outage: Callable[[str], None] | None = None
+        """Is told of an outage instead of pausing the run, and cancels what drives it (ADR 0154)."""
         self.finishing: dict[str, asyncio.Future[Event | None]] = {}
         """The runs that are being finished, each with what its `run.finished` will be."""
 
@@ -82,6 +84,9 @@ class RunMoves:
         pause the run."""
         if isinstance(stopped_by, BudgetExceeded):
             return await self.over_budget(record.run_id, graph, stopped_by)
+        if self.on_outage is not None:
+            self.on_outage(str(stopped_by))
+            await asyncio.Event().wait()
         paused = RunPaused(str(stopped_by), is_outage=True, backend=stopped_by.backend)
         await self._pause(record.run_id, graph, paused, "outage", record)
         return None

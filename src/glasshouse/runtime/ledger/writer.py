@@ -96,6 +96,7 @@ class Writer:
         self._queue: deque[Queued | QueuedLines] = deque()
         self._lines: QueuedLines | None = None
         """The lines at the end of the queue, if more can join them."""
+        self._lines_bytes = 0
         self._taken_upto = 0
         """The position of the last event that a commit has taken from the queue."""
         self.queued_bytes = 0
@@ -152,20 +153,26 @@ class Writer:
         queued = Queued(batch, events, Future(loop=self._loop))
         self._queue.append(queued)
         self._lines = None
-        self.queued_bytes += _bytes_in(batch)
+        self.queued_bytes += bytes_in(batch)
         self._after_queueing()
         return queued
 
     def queue_line(self, event: Event, names: EventNames, payload: str) -> Future[None]:
         """Queue a line with its names and its encoded payload, in one batch with the lines right before it. Returns what to await."""
         acknowledged: Future[None] = Future(loop=self._loop)
+        size = len(payload) if payload.isascii() else len(payload.encode())
         lines = self._lines
-        if lines is None or len(lines.events) == commit_events_max:
+        if (
+            lines is None
+            or len(lines.events) == commit_events_max
+            or self._lines_bytes + size > commit_bytes_max
+        ):
             lines = self._begin_lines()
         lines.events.append(event)
         lines.rows.extend((event.session_id, event.seq, names, event.turn, event.created_at, payload))
         lines.acknowledged.append(acknowledged)
-        self.queued_bytes += len(payload) if payload.isascii() else len(payload.encode())
+        self._lines_bytes += size
+        self.queued_bytes += size
         position = self._pending.position
         is_full = position - self._taken_upto >= pending_events_max or self.queued_bytes >= pending_bytes_max
         if self._wake is not None or is_full or position >= self.snapshot_due_at:
@@ -176,6 +183,7 @@ class Writer:
         events: list[Event] = []
         rows: list[Any] = []
         lines = self._lines = QueuedLines(Batch(lines=Lines(events, rows)), events, rows, [])
+        self._lines_bytes = 0
         self._queue.append(lines)
         return lines
 
@@ -253,9 +261,9 @@ class Writer:
         else:
             group = [queue.popleft()]
             events = len(group[0].events)
-            size = _bytes_in(group[0].batch)
+            size = bytes_in(group[0].batch)
             while queue and events + len(queue[0].events) <= commit_events_max:
-                more = _bytes_in(queue[0].batch)
+                more = bytes_in(queue[0].batch)
                 if size + more > commit_bytes_max:
                     break
                 group.append(queue.popleft())
@@ -380,8 +388,9 @@ class Writer:
     def _give_up(self, group: list[Queued | QueuedLines], failure: BaseException) -> _Refused:
         """Empty the queue. Returns the batches to refuse, each with its error."""
         behind = f"Nothing was written, because a commit before it failed: {failure} Try again."
+        is_final = isinstance(failure, StoreFenced)  # Then there is no other try.
         refused: _Refused = [(queued, failure) for queued in group]
-        refused += [(queued, StoreFailed(behind)) for queued in self._queue]
+        refused += [(queued, failure if is_final else StoreFailed(behind)) for queued in self._queue]
         self._queue.clear()
         self._lines = None
         self._taken_upto = self._pending.position
@@ -469,7 +478,7 @@ class Writer:
 _batch_of: Final = attrgetter("batch")
 
 
-def _bytes_in(batch: Batch) -> int:
+def bytes_in(batch: Batch) -> int:
     """About how many bytes a store writes for a batch: events, prompts and a snapshot, which alone can be large."""
     if batch.lines is not None:
         return sum(map(_utf8_bytes, batch.lines.rows[values_of_a_line - 1 :: values_of_a_line]))

@@ -22,8 +22,13 @@ _brought: Final[dict[str, Path]] = {}
 
 
 def bring_world(world: str, folder: Path) -> None:
-    """From now on, the code beside a world of another machine is in this folder."""
+    """From now on, the files beside a world of another machine are in this folder."""
     _brought[world] = folder
+
+
+def folder_brought(world: str) -> Path | None:
+    """Where the files beside a world of another machine are; None if the world is of this one."""
+    return _brought.get(world)
 
 
 def is_world_code_allowed() -> bool:

@@ -171,7 +171,15 @@ class ReplayAnswers(RecordedAnswers):
         use = self._use_then(act)
         recalled = () if use is None else use.recalled
         written = self.written_otherwise(act)
-        return RecordedAct(recorded, form, self._seen_upto(act), *sizes, written=written, recalled=recalled)
+        upto = self._seen_upto(act)
+        told_in = self._told_in(end)
+        return RecordedAct(recorded, form, upto, *sizes, written=written, recalled=recalled, told_in=told_in)
+
+    def _told_in(self, end: Event | None) -> str:
+        """The session in which the end of an act was told whose creature was removed; empty for other ends."""
+        if end is None or end.kind != kinds.ACT_DISCARDED or end.session_id not in self.world().sessions:
+            return ""
+        return end.session_id
 
     def written_otherwise(self, act: Act) -> WrittenAct | None:
         """What an act wrote, if a part of it was written under another number; None if it is thought again."""

@@ -64,6 +64,7 @@ def is_of_connection(wrong: BaseException) -> bool:
     kinds = (
         asyncpg.PostgresConnectionError,
         asyncpg.InterfaceError,
+        asyncpg.InternalClientError,  # The server ended the connection in the middle of a message, and the driver lost count.
         asyncpg.AdminShutdownError,
         asyncpg.CrashShutdownError,
         asyncpg.CannotConnectNowError,

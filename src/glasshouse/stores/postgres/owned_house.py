@@ -50,24 +50,28 @@ class OwnedHouse:
         self._beaten_at = servers.monotonic()
         self.suspects: set[int] = set()
         """The processes of the server whose statements failed, and may still be at work."""
+        self._settling = asyncio.Lock()
 
     # Taking
 
     async def take(self) -> None:
         """Take the house, if nobody has it or its owner is silent for a lease. Raises `StoreBusy` with the owner."""
         seen: tuple[int, int] | None = None
-        since = servers.monotonic()
+        since = 0.0
         for _ in range(takes_max * looks_a_lease):
+            asked_at = servers.monotonic()
             row = await self._server.fetch_row(SQL["house"], self._name)
             self._check_format(row["format"])
             if row["token"] in self.tokens:  # It was taken, and the answer was lost.
                 self._begin(row["epoch"], row["token"], servers.monotonic())
                 return
-            is_silent = (
-                seen == (row["epoch"], row["beat"]) and servers.monotonic() - since >= self.lease_seconds
-            )
+            is_silent = seen == (row["epoch"], row["beat"]) and asked_at - since >= self.lease_seconds
             if row["owner"] and not is_silent:
                 self._check_is_silent(row, seen)
+                if seen is None:
+                    # From the end of the first look to the beginning of the last one: while the server stalls, or this process stands still, a look
+                    # may be old when it ends.
+                    since = servers.monotonic()
                 seen = (row["epoch"], row["beat"])
                 await asyncio.sleep(self.lease_seconds / looks_a_lease)
                 continue
@@ -91,7 +95,7 @@ class OwnedHouse:
             )
 
     async def _taken(self, row: Any) -> bool:
-        """Take the house by compare-and-set. False if somebody was faster, or a lock is in the way."""
+        """Take the house by compare-and-set. False if somebody was faster, its owner has beaten again, or a lock is in the way."""
         if row["owner"]:
             with suppress(*driver_errors()):  # Without the right to end them, the locks may still be gone.
                 await self._server.fetch(SQL["end_connections"], row["owner"], seconds=lock_seconds_max)
@@ -106,6 +110,7 @@ class OwnedHouse:
             self._server.name,
             this_process(),
             format_number,
+            row["beat"],
         )
         try:
             taken = await self._server.fetch_row(SQL["take"], *values, seconds=lock_seconds_max)
@@ -165,11 +170,17 @@ class OwnedHouse:
 
     async def settle(self) -> None:
         """Make sure that no statement that failed can write any more. If the house is lost, that is noted instead."""
+        # The writer and who takes a request may both ask: the token is changed once.
+        async with self._settling:
+            if self.is_in_doubt:
+                await self._settle()
+
+    async def _settle(self) -> None:
         token = secrets.token_bytes(16)
         known = [*self.tokens]
         self.tokens.append(token)
         for _ in range(takes_max):
-            for process in self.suspects:
+            for process in [*self.suspects]:
                 with suppress(*driver_errors()):
                     await self._server.fetch(
                         SQL["end_connection"], process, self._server.name, seconds=lock_seconds_max

@@ -24,6 +24,7 @@ from glasshouse.errors import (
     StoreDamaged,
     StoreError,
     StoreFailed,
+    StoreFenced,
 )
 from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event
@@ -110,6 +111,8 @@ class PostgresStore:
         self._server: Server | None = None
         self._number = 0
         self._house: OwnedHouse | None = None
+        self._fenced: StoreFenced | None = None
+        """Why it was closed, if another process has taken the house."""
         self._must_look = True
         self._position = 0
         self._segment_numbers = 0
@@ -126,6 +129,7 @@ class PostgresStore:
         if self._server is not None:
             raise Refused(f"{self._name} is open already.", "Give each terrarium a store of its own.")
         self._server = server_for(self.address)
+        self._fenced = None
         try:
             await self._in_words(self._open(self._server, new_house_id))
         except BaseException:
@@ -165,6 +169,7 @@ class PostgresStore:
         self._house = None
         if server is not None:
             if house is not None:
+                self._fenced = house.fenced
                 await house.let_go()
             await let_go(self.address, server)
 
@@ -214,7 +219,7 @@ class PostgresStore:
 
     def lapse(self) -> StoreError | None:
         """Why this process may ask no model for this house now; None if it may."""
-        return None if self._house is None else self._house.lapse()
+        return self._fenced if self._house is None else self._house.lapse()
 
     # Statements
 
@@ -232,7 +237,7 @@ class PostgresStore:
 
     def _opened(self) -> Server:
         if self._server is None:
-            raise StoreFailed(f"{self._name} is not open.")
+            raise self._fenced or StoreFailed(f"{self._name} is not open.")
         return self._server
 
     async def _rows(self, query: str, *values: object) -> list[Any]:
@@ -250,14 +255,19 @@ class PostgresStore:
             raise self._house.fenced
         return self._house
 
-    # Committing
-
-    async def commit(self, batches: Sequence[Batch]) -> int:
-        """Make the batches durable in one statement, and return the position of the first new event."""
+    async def _settled(self) -> OwnedHouse:
+        """The house that is owned here, with no commit in doubt."""
         house = self._owned()
         if house.is_in_doubt:
             await self._in_words(house.settle())
             house = self._owned()
+        return house
+
+    # Committing
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        """Make the batches durable in one statement, and return the position of the first new event."""
+        house = await self._settled()
         if self._must_look:
             await self._look()
         placement = Placement(self._position, self._segment_numbers)
@@ -311,7 +321,7 @@ class PostgresStore:
         """Whether a commit in doubt is in the database. If it is not, it never will be, because the token was changed."""
         house = self._house
         if house is None:
-            raise StoreFailed(f"{self._name} is not open.")
+            raise self._fenced or StoreFailed(f"{self._name} is not open.")
         if house.is_in_doubt:
             await self._in_words(house.settle())
         row = await self._row("epoch_at", first_position)
@@ -570,14 +580,16 @@ class PostgresStore:
 
     async def take_request(self, number: int) -> bool:
         """Mark a request as taken. False if it was withdrawn. Only the owner of this moment can."""
-        house = self._owned()
-        if house.is_in_doubt:
-            await self._in_words(house.settle())
-            house = self._owned()
-        held, taken = (await self._rows_of_owner("take_request", house, number))[0]
-        if not held:
-            house.was_taken()
-            raise self._fence(house)
+        while True:
+            house = await self._settled()
+            token = house.token
+            held, taken = (await self._rows_of_owner("take_request", house, number))[0]
+            if held:
+                break
+            if house.token == token and not house.is_in_doubt:
+                house.was_taken()
+                raise self._fence(house)
+            # A commit was in doubt meanwhile, so this process has changed the token itself: it asks again with the new one.
         if taken:
             self._opened().wake(self._inbox_channel)
         return bool(taken)

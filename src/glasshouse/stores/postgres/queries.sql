@@ -42,7 +42,8 @@ UPDATE glasshouse.houses SET name = $2 WHERE name = $1 AND owner = '' RETURNING 
 -- name: take
 WITH taken AS (
     UPDATE glasshouse.houses SET epoch = epoch + 1, token = $4, owner = $5, owner_words = $6, format = $7
-    WHERE number = $1 AND epoch = $2 AND token = $3 AND format <= $7 RETURNING number, epoch
+    WHERE number = $1 AND epoch = $2 AND token = $3 AND format <= $7 AND (SELECT beat FROM glasshouse.beats WHERE house = $1) = $8
+    RETURNING number, epoch
 ), beaten AS (
     UPDATE glasshouse.beats SET beat = beat + 1, at = clock_timestamp() FROM taken WHERE house = taken.number
 )

@@ -72,7 +72,8 @@ class SqliteStore:
             )
         if is_address(str(path).replace(":/", "://", 1)):  # A Path has one slash less.
             raise Refused(
-                "A SqliteStore keeps a file, and this is the address of a database.", "Use PostgresStore."
+                "A SqliteStore keeps a file, and this is the address of a database.",
+                "Use PostgresStore; where a command takes any store, write both slashes: postgresql://HOST/DATABASE#HOUSE.",
             )
         self.path = Path(path).absolute()
         self.is_guest = is_guest

@@ -30,17 +30,14 @@ class WordIndexTables:
     def __init__(self, connection: Connection, sql: dict[str, str]) -> None:
         self._connection = connection
         self._sql = sql
-        self._is_there = False
-        """Whether the tables are known to be there."""
 
     def _rows(self, query: str, *values: object) -> list[Any]:
         rows: list[Any] = self._connection.execute(self._sql[query], values).fetchall()
         return rows
 
     def _has_tables(self) -> bool:
-        if not self._is_there:
-            self._is_there = bool(self._rows("has_index")[0][0])
-        return self._is_there
+        # It is asked each time: another connection may have dropped them.
+        return bool(self._rows("has_index")[0][0])
 
     def indexed(self) -> int:
         """The position up to which all lines are in the index."""
@@ -90,7 +87,7 @@ class WordIndexTables:
         self._in_a_transaction(lambda: [self._rows(query) for query in _DROPPING])
 
     def _add(self, after: int, upto: int, lines: Sequence[PlacedLine]) -> None:
-        if not self._rows("has_index")[0][0]:
+        if not self._has_tables():
             for query in _MAKING:
                 self._rows(query)
         if self._upto() != after:
@@ -117,7 +114,6 @@ class WordIndexTables:
         # A failed commit may have left a transaction open. What is written in it would be lost by the rollback.
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-        self._is_there = False
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             work()

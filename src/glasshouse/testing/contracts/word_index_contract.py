@@ -104,6 +104,24 @@ class WordIndexContract(Contract):
         assert positions(matches) == {word: [1] for word in words}
 
     @check
+    async def test_words_of_64_characters_are_kept_apart_by_the_last(self, store: Store) -> None:
+        # 32,768 letters of four bytes, so that no store can press a word together.
+        stem = "".join([chr(0x20000 + (number * 7_919) % 32_768) for number in range(63)])
+        words = (f"{stem}a", f"{stem}b")
+        await store.index_lines(0, 2, [line(1, words[0]), line(2, words[1])])
+
+        matches = await store.lines_with(words, [PlaceRange("pond", 0, ALWAYS)], 9)
+
+        assert positions(matches) == {words[0]: [1], words[1]: [2]}
+
+    @check
+    async def test_a_place_without_words_is_kept(self, store: Store) -> None:
+        named = "&ada text has kettle"
+        await store.index_lines(0, 1, [PlacedLine(0, 0, (named,), ()), line(1, "kettle")])
+
+        assert await store.indexed_places() == {named: (0, 0), "pond": (1, 1)}
+
+    @check
     async def test_the_index_outlives_its_process(self, opener: Opener) -> None:
         first = opener()
         await first.open("house-one")

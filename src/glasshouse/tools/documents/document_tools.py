@@ -2,7 +2,8 @@
 
 Always holds: a creature finds only what its world or its own manifest names, as `run.started` lists it, so whether the tool is offered
 needs no file. What was found is recorded with the answer; nothing reads the files again for it. A file that has changed since the
-play began, or is gone, is said with the answer.
+play began, or is gone, is said with the answer. Only the folder of a world is looked into: a run that came in a file names any folder it
+likes.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Any, Final, NamedTuple
 from glasshouse.events.described_tool import LOOK_UP
 from glasshouse.events.event import Json
 from glasshouse.manifests.documents import NoDocument, paths_meant, read_document
-from glasshouse.manifests.world_folders import folder_of
+from glasshouse.manifests.world_folders import folder_of, is_scenario, scenario_of
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.minds.code_beside import folder_brought
 from glasshouse.runtime.tool_context import ToolContext
 from glasshouse.tools.documents.passages import Passage, passages_about, passages_in
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
@@ -25,6 +27,8 @@ from glasshouse.world.state.state import CreatureState
 
 documents_kept_max: Final = 400
 """How many documents are kept in passages: those of two worlds with as many as a world may have."""
+files_named_max: Final = 8
+"""An answer names no more files that are gone, and no more that cannot be read: all of them would leave no room for what was found."""
 
 _OFFER: Final = ToolOffer(
     LOOK_UP,
@@ -74,14 +78,16 @@ class DocumentTools:
         purse = None if creature is None else context.folded.runs.purses.get(creature.run_id or "")
         if purse is None or purse.folder is None or not documents:
             return ToolAnswer(is_ok=False, text="There are no documents for you here.")
-        folder = folder_of(Path(purse.folder))
         # Reading many files takes a while, and other creatures go on meanwhile.
         return await asyncio.to_thread(
-            self._looked_up, str(call.arguments.get("words", "")), folder, documents
+            self._looked_up, str(call.arguments.get("words", "")), purse.folder, documents
         )
 
-    def _looked_up(self, words: str, folder: Path, documents: Mapping[str, str]) -> ToolAnswer:
+    def _looked_up(self, words: str, world: str, documents: Mapping[str, str]) -> ToolAnswer:
         """The answer to a call. `documents` has the digests that the files had when the play began."""
+        folder = folder_brought(world) or _folder_here(Path(world))
+        if folder is None:
+            return _answer(words, [], {}, [*documents], {})
         passages: list[Passage] = []
         now: dict[str, str] = {}
         gone: list[str] = []
@@ -118,6 +124,12 @@ class DocumentTools:
         return kept
 
 
+def _folder_here(world: Path) -> Path | None:
+    """The folder of a world on this machine; None if there is no world at its path any more."""
+    scenario = scenario_of(world)
+    return folder_of(world) if scenario.is_file() and is_scenario(scenario) else None
+
+
 def _documents_for(folded: Folded, creature: CreatureState) -> dict[str, str]:
     """The documents that a creature may look things up in, each with its digest when the play began."""
     purse = folded.runs.purses.get(creature.run_id or "")
@@ -140,14 +152,20 @@ def _answer(
         said.append(f"Nothing in the documents is about {words!r}. Try other words.")
     used = {passage.path for passage in about}
     said += [f"{path} has changed since the play began." for path in changed if path in used]
-    said += [f"{path} is gone." for path in gone]
-    said += [*unread.values()]
+    said += _some([f"{path} is gone." for path in gone], "are gone")
+    said += _some([*unread.values()], "cannot be read")
     result: Json = {"found": [_record(passage, changed) for passage in about]}
     if gone:
-        result["gone"] = gone
+        result["gone"] = gone[:files_named_max]
     if unread:
-        result["unread"] = [*unread]
+        result["unread"] = [*unread][:files_named_max]
     return ToolAnswer(is_ok=True, text="\n\n".join(said), result=result)
+
+
+def _some(said: list[str], of_the_rest: str) -> list[str]:
+    """What is said of the first files, and how many more there are."""
+    more = len(said) - files_named_max
+    return said if more <= 0 else [*said[:files_named_max], f"{more} more {of_the_rest}."]
 
 
 def _lines(passage: Passage) -> str:

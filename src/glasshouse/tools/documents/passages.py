@@ -6,6 +6,7 @@ leave out blank lines only. The same words and documents find the same passages 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -18,6 +19,8 @@ passages_found_max: Final = 5
 """No more passages are given for one question."""
 words_asked_max: Final = 32
 """More words of a question are left out."""
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+"""What editors count lines by. `splitlines` would end one at a form feed, too."""
 _RARE_SHARE: Final = 10
 """A word is rare if it stands in at most one of so many passages, or in one alone."""
 
@@ -63,7 +66,7 @@ def _blocks(text: str) -> Iterator[_Block]:
     lines: list[str] = []
     first = 0
     is_open = False
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(_LINE_END.split(text), 1):
         line = raw.rstrip()
         if not line.strip():
             if is_open:

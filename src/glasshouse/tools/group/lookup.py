@@ -73,12 +73,16 @@ def creature_called(world: World, caller: CreatureState, name: str) -> CreatureS
 
 
 def creature_called_anywhere(folded: Folded, caller: CreatureState, name: str) -> CreatureState:
-    """A creature of the caller's graph, or of another that is not hidden: by `handle@graph`, handle or id."""
+    """A creature of the caller's graph, or of another that is not hidden: by `handle@graph`, handle or id. Those of its own run come
+    first: several runs of a world have the same names."""
     world = folded.world
     if own := _own(world, caller, name):
         return own
-    creature = _with_handle(world, other_graphs(folded, caller), name) or world.creatures.get(name)
-    if creature is None or is_hidden(world, folded.runs, world.graphs[creature.graph_id]):
+    by_handle = _with_handle(world, _graphs_of_run(folded, caller), name)
+    creature = (
+        by_handle or _with_handle(world, other_graphs(folded, caller), name) or world.creatures.get(name)
+    )
+    if creature is None or is_hidden(world, folded.runs, caller, world.graphs[creature.graph_id]):
         others = names_of_others(folded, caller, graphs_looked_at_max)
         known = [*world.graphs[caller.graph_id].handles.owners, *others]
         raise UnknownName(noun="creature", name=name, known=known)
@@ -103,12 +107,14 @@ def _with_handle(world: World, graphs: Iterable[GraphState], name: str) -> Creat
 def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
     """The first other graphs that are not hidden and have a creature whose run has not finished."""
     world = folded.world
+    is_apart = caller.run_id in folded.runs.apart
+    around = world.graphs_of(caller.run_id or "") if is_apart else world.graphs_in_play()
     others = (
         graph
-        for graph in world.graphs_in_play().values()
+        for graph in around.values()
         if graph.id != caller.graph_id
         and _is_played(world, graph)
-        and not is_hidden(world, folded.runs, graph)
+        and not is_hidden(world, folded.runs, caller, graph)
     )
     yield from islice(others, graphs_looked_at_max)
 
@@ -131,7 +137,7 @@ def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
         if any(world.creatures[name].run_id == run_id for name in some):
             graph_ids.add(graph.id)
     graphs = [world.graphs[graph_id] for graph_id in graph_ids - {caller.graph_id}]
-    seen = [graph for graph in graphs if not is_hidden(world, folded.runs, graph)]
+    seen = [graph for graph in graphs if not is_hidden(world, folded.runs, caller, graph)]
     return sorted(joinable(folded, caller, seen), key=lambda graph: graph.born)
 
 

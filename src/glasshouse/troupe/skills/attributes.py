@@ -58,6 +58,10 @@ def attributes() -> MappingProxyType[str, Attribute]:
     )
 
 
+ALOUD: Final = "aloud"
+"""How whoever plays a part asks; everybody else asks plainly."""
+
+
 @lru_cache(maxsize=64)
 def wonderings(handle: str) -> MappingProxyType[str, tuple[str, ...]]:
     """How somebody who thinks aloud asks for each attribute; empty for everybody else."""

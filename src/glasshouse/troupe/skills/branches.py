@@ -121,16 +121,21 @@ def sentences(heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
     return with_gaps_filled(shelf.sections(book)[heading], gaps)
 
 
-def own_heading(reading: Reading, heading: str, book: str = "games.txt") -> str:
-    """The heading under which a book has my own sentences of this sort; the common one if it has none."""
-    own = f"{reading.me.handle} {heading}"
-    return own if own in shelf.sections(book) else heading
+def own_lines(reading: Reading, heading: str) -> tuple[str, ...]:
+    """How my part puts what a game has me say under this heading; nothing if I have no part, or none for that."""
+    return () if reading.part is None else reading.part.game_lines(heading)
+
+
+def own_or_common(reading: Reading, heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
+    """The sentences of a game under a heading, my own if I have any, with their gaps filled."""
+    return with_gaps_filled(own_lines(reading, heading) or shelf.sections(book)[heading], gaps)
 
 
 def untold(reading: Reading, heading: str, book: str, **gaps: str) -> list[str]:
     """The sentences of a game that cannot be seen in what was said, whatever their gaps were filled with."""
     visible = reading.visible_text
-    fresh = [sentence for sentence in shelf.sections(book)[heading] if _longest_part(sentence) not in visible]
+    known = own_lines(reading, heading) or shelf.sections(book).get(heading, ())
+    fresh = [sentence for sentence in known if _longest_part(sentence) not in visible]
     return with_gaps_filled(fresh, gaps)
 
 

@@ -21,15 +21,17 @@ from glasshouse.troupe.skills.branches import (
     Reply,
     counted,
     in_a_list,
+    own_lines,
+    own_or_common,
     passing,
     sentences,
     untold,
     with_line,
 )
 from glasshouse.troupe.speaking import Speaker
+from glasshouse.troupe.talk.echoes import goes_in_circles
 from glasshouse.troupe.vocabulary import WORD
 from glasshouse.troupe.world_topic import matter_of
-from glasshouse.turns.replies.reply import group_looped
 
 BOOK: Final = "debate.txt"
 MOTIONS: Final = "motions.txt"
@@ -345,17 +347,17 @@ def _answer_to(met: Point | None, reading: Reading, side: str) -> str:
 def _rebuttal_leads(speaker: Speaker, met: Point | None) -> list[str]:
     """How I come to what I answer: in frames of my own, if I have any, and then not every time."""
     reading = speaker.reading
-    heading = f"{reading.me.handle} rebuttal lead"
-    if heading not in shelf.sections(MOTIONS):
-        return _leads(reading, "rebuttal lead")
+    heading = "rebuttal lead"
+    if not own_lines(reading, heading):
+        return _leads(reading, heading)
     if speaker.topic.owed:
-        return untold(reading, f"{heading} owed", MOTIONS) or [""]
+        return untold(reading, f"{heading} owed", BOOK) or [""]
     speeches = [line for line in reading.discussion if is_speech(line) and not reading.is_mine(line)]
     # Of a point that was made a while ago one has to say which it is.
     is_new = bool(speeches) and met in points_of(speeches[-1].text)
     if met is None or (is_new and speaker.dice.random() > _LED):
         return [""]
-    return untold(reading, heading, MOTIONS, point=ground_called(met.ground)) or [""]
+    return untold(reading, heading, BOOK, point=ground_called(met.ground)) or [""]
 
 
 def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion: str) -> str:
@@ -366,9 +368,8 @@ def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion
     if claim is None:
         return ""
     text = claim.text.replace("<motion>", motion)
-    heading = f"{reading.me.handle} fresh"
-    if heading in shelf.sections(MOTIONS):
-        leads = untold(reading, heading, MOTIONS)
+    if own_lines(reading, "fresh"):
+        leads = untold(reading, "fresh", BOOK)
         return _in_a_row(dice.choice(leads), text) if leads else text
     return dice.choice(sentences("fresh ground", BOOK, ground=ground_called(claim.ground), claim=text))
 
@@ -378,12 +379,10 @@ def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
     reading = speaker.reading
     dice = speaker.dice
     left = standing_points(reading, reading.me.handle)
-    own = f"{reading.me.handle} closing {'standing' if left else 'none'}"
-    if own in shelf.sections(MOTIONS):
-        point = ground_called(left[0][1].ground) if left else ""
-        return untold(reading, own, MOTIONS, point=point, motion=motion) or sentences(
-            own, MOTIONS, point=point, motion=motion
-        )
+    own = f"closing {'standing' if left else 'none'}"
+    if own_lines(reading, own):
+        gaps = {"point": ground_called(left[0][1].ground) if left else "", "motion": motion}
+        return untold(reading, own, BOOK, **gaps) or own_or_common(reading, own, BOOK, **gaps)
     ground = ground_called(left[-1][1].ground if left else claims_of(motion, side)[0].ground)
     ends = sentences(f"closing {side}", BOOK, motion=motion)
     return [f"{lead}. {dice.choice(ends)}" for lead in _leads(reading, "closing lead", ground=ground)]
@@ -403,7 +402,7 @@ def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
     is named in each point."""
     room = max(1, reading.words_max - opener_words_max)
     fitting = (
-        [speech for speech in some if speech and len(speech.split()) <= room and group_looped(speech) is None]
+        [speech for speech in some if speech and len(speech.split()) <= room and not goes_in_circles(speech)]
         for some in choices
     )
     return next((some for some in fitting if some), choices[0])
@@ -411,9 +410,7 @@ def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
 
 def _leads(reading: Reading, heading: str, **gaps: str) -> list[str]:
     """The beginnings of a speech, my own if I have any, that were not used yet; all, where all were."""
-    own = f"{reading.me.handle} {heading}"
-    heading, book = (own, MOTIONS) if own in shelf.sections(MOTIONS) else (heading, BOOK)
-    return untold(reading, heading, book, **gaps) or sentences(heading, book, **gaps)
+    return untold(reading, heading, BOOK, **gaps) or own_or_common(reading, heading, BOOK, **gaps)
 
 
 def _fresh_claims(speaker: Speaker, side: str) -> list[Claim]:

@@ -13,6 +13,7 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.acting import remarked
 from glasshouse.troupe.skills.attributes import (
+    ALOUD,
     Thing,
     attribute_asked,
     attributes,
@@ -24,13 +25,13 @@ from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
     counted,
-    own_heading,
+    own_lines,
+    own_or_common,
     passing,
     plain_branch,
-    sentences,
     with_line,
 )
-from glasshouse.troupe.skills.keeping import GAMES, is_same_word, word_known
+from glasshouse.troupe.skills.keeping import is_same_word, word_known
 from glasshouse.troupe.speaking import Speaker, Spoken
 
 questions_max: Final = 20
@@ -165,7 +166,9 @@ def _likeliest(left: Sequence[Thing], answers: dict[str, str], speaker: Speaker)
 def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
     """The question in words that mean this attribute and no other."""
     aim = f"there are {left} things it could be, and this question parts them best"
-    asked = wonderings(speaker.reading.me.handle).get(attribute, attributes()[attribute].asked)
+    asked = wonderings(ALOUD if speaker.reading.part is not None else "").get(
+        attribute, attributes()[attribute].asked
+    )
     facts = _facts(speaker.reading, left)
     tries = (
         remarked(speaker, speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE), *facts)
@@ -190,10 +193,9 @@ def _facts(reading: Reading, left: int) -> list[str]:
 def _named(speaker: Speaker, branch: Branch, thing: Thing, left: int) -> Reply:
     article = "an" if thing.name[0] in "aeiou" else "a"
     said = thing.name if thing.name in shelf.words_listed("masses.txt") else f"{article} {thing.name}"
-    heading = own_heading(speaker.reading, "guess")
-    if left > left_few_max and f"{heading} blind" in shelf.sections(GAMES):
-        heading = f"{heading} blind"
-    texts = sentences(heading, guess=said, left=counted(left))
+    reading = speaker.reading
+    is_blind = left > left_few_max and bool(own_lines(reading, "guess blind"))
+    texts = own_or_common(reading, "guess blind" if is_blind else "guess", guess=said, left=counted(left))
     spoken = speaker.dress(texts, "answer", f"it can only be {said}, so I name it")
     return with_line(branch, remarked(speaker, spoken, "last"), word=thing.name)
 

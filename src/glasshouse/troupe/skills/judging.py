@@ -20,11 +20,13 @@ from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
     counted,
-    own_heading,
+    own_lines,
+    own_or_common,
     paired,
     passing,
     plain_branch,
     sentences,
+    with_gaps_filled,
     with_line,
 )
 from glasshouse.troupe.skills.guessing import questions_answered, things_left
@@ -224,10 +226,11 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
     if answered is not None:
         is_named = answered[1].fields.get("answer") == "yes"
         gaps |= _best_question(reading) | {"word": str(answered[0].fields["word"])}
-        own = own_heading(reading, "verdict named" if is_named else "verdict kept")
-        return sentences(own, **gaps) or sentences(own.removeprefix(f"{reading.me.handle} "), **gaps)
+        heading = "verdict named" if is_named else "verdict kept"
+        own = with_gaps_filled(own_lines(reading, heading), gaps)
+        return own or sentences(heading, **gaps)
     if any(line.fields.get("answer") for line in reading.discussion):
-        return sentences(own_heading(reading, "verdict unnamed"), **gaps)
+        return own_or_common(reading, "verdict unnamed", **gaps)
     claims = [line for line in lines if line.fields.get("suspect")]
     claimed = claims[0] if claims else _claim_attacked(reading, lines)
     if claimed is None:

@@ -21,9 +21,8 @@ from glasshouse.troupe.skills.attributes import (
 from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
-    own_heading,
+    own_or_common,
     plain_branch,
-    sentences,
     untold,
     with_line,
 )
@@ -52,8 +51,7 @@ def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     guess = _guess_in(line)
     if word and guess:
         is_right = is_same_word(word, guess)
-        heading = own_heading(reading, "right" if is_right else "wrong")
-        texts = sentences(heading, clause=_unasked(speaker, word))
+        texts = own_or_common(reading, "right" if is_right else "wrong", clause=_unasked(speaker, word))
         spoken = speaker.dress(texts, "answer", "I must say whether that is it")
         spoken = remarked(speaker, spoken, "right" if is_right else "wrong", is_last=True)
         return with_line(branch, spoken, answer="yes" if is_right else "no")
@@ -114,15 +112,13 @@ def _unasked(speaker: Speaker, word: str) -> str:
 def _said(speaker: Speaker, truth: Truth, asked: str) -> Spoken:
     reading = speaker.reading
     if truth == "unsure":
-        heading = own_heading(reading, "unsure")
-        texts = untold(reading, heading, GAMES) or sentences(heading)
+        texts = untold(reading, "unsure", GAMES) or own_or_common(reading, "unsure")
         spoken = speaker.dress(texts, "answer", "I cannot say for certain, so I will not")
         return remarked(speaker, spoken, "answered")
     attribute = attributes()[asked]
     clauses = attribute.yes if truth == "yes" else attribute.no
-    heading = own_heading(reading, truth)
     clause = speaker.dice.choice(clauses)
-    texts = untold(reading, heading, GAMES, clause=clause) or sentences(heading, clause=clause)
+    texts = untold(reading, truth, GAMES, clause=clause) or own_or_common(reading, truth, clause=clause)
     aim = f"the true answer is {truth}, and I give it without the word"
     return remarked(speaker, speaker.dress(texts, "answer", aim, own=_WITH_OWN_LINE), "answered")
 

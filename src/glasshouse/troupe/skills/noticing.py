@@ -19,6 +19,9 @@ from glasshouse.troupe.talk.happenings import slots_of
 from glasshouse.troupe.talk.situation import Event, Situation
 from glasshouse.troupe.talk.understanding import TALK
 
+_TOLD: Final = ("note-event", "note-quoted")
+_ASKED: Final = ("ask-event",)
+_RETURNED: Final = ("return-event",)
 lines_before_return_min: Final = 5
 """What a visitor told comes back no sooner."""
 
@@ -34,12 +37,11 @@ def noticed(speaker: Speaker, branches: Sequence[Branch], reply: Reply) -> Reply
         return reply
     if _is_due(reading, event):
         if not event.notes:
-            sentence = _sentence(speaker, situation, event, ("note-event", "note-quoted"))
-            return _told_first(speaker, branches, reply, sentence)
+            return _told_first(speaker, branches, reply, _sentences(speaker, situation, event, _TOLD))
         if not event.asks:
-            return _set_behind(speaker, reply, _sentence(speaker, situation, event, ("ask-event",)))
+            return _set_beside(speaker, reply, _sentences(speaker, situation, event, _ASKED))
     elif event.notes and not event.returns and event.lines_since >= lines_before_return_min:
-        return _set_behind(speaker, reply, _sentence(speaker, situation, event, ("return-event",)))
+        return _set_beside(speaker, reply, _sentences(speaker, situation, event, _RETURNED))
     return reply
 
 
@@ -54,47 +56,51 @@ def _is_due(reading: Reading, event: Event) -> bool:
     )
 
 
-def _sentence(speaker: Speaker, situation: Situation, event: Event, moves: Sequence[str]) -> str:
-    """A sentence of the first of some moves that has one nobody has said in sight; empty if none has."""
+def _sentences(speaker: Speaker, situation: Situation, event: Event, moves: Sequence[str]) -> list[str]:
+    """The sentences of some moves that nobody has said in sight, those of the first move first."""
     slots = slots_of(event.happenings[0])
+    sentences: list[str] = []
     for move in moves:
         fresh = [
             pattern
             for pattern in cores(TALK, move)
             if fits(pattern, slots) and (move, pattern.texts) not in situation.used_patterns
         ]
-        if fresh:
-            pattern = speaker.dice.choice(fresh)
-            return with_capitals(f"{filled(pattern, slots, speaker.dice, set())}{pattern.mark}")
-    return ""
+        dice = speaker.dice
+        drawn = dice.sample(fresh, len(fresh))
+        sentences += [
+            with_capitals(f"{filled(pattern, slots, dice, set())}{pattern.mark}") for pattern in drawn
+        ]
+    return sentences
 
 
-def _told_first(speaker: Speaker, branches: Sequence[Branch], reply: Reply, sentence: str) -> Reply:
+def _told_first(
+    speaker: Speaker, branches: Sequence[Branch], reply: Reply, sentences: Sequence[str]
+) -> Reply:
     """What happened, and behind it the line of my part; without that where there is no room for both."""
-    if not sentence:
-        return reply
     if reply.branch.is_passing:
         branch = next((branch for branch in branches if branch.kind == kinds.AGENT_SPOKE), None)
-        if branch is None or not speaker.may_say(sentence):
-            return reply
-        return with_line(branch, Spoken(sentence, str(reply.fields.get("reason", "")), ""))
+        text = next(filter(speaker.may_say, sentences), "")
+        thought = str(reply.fields.get("reason", ""))
+        return reply if branch is None or not text else with_line(branch, Spoken(text, thought, ""))
     if not _takes_more_words(reply):
         return reply
-    for text in (f"{sentence} {reply.fields['text']}", sentence):
-        if speaker.may_say(text):
-            return reply._replace(fields={**reply.fields, "text": text})
-    return reply
+    texts = [*(f"{sentence} {reply.fields['text']}" for sentence in sentences), *sentences]
+    return _with_text(reply, next(filter(speaker.may_say, texts), ""))
 
 
-def _set_behind(speaker: Speaker, reply: Reply, sentence: str) -> Reply:
-    """The line of my part and a sentence behind it, if there is room; a question of my own stays the last."""
-    if not sentence or reply.branch.is_passing or not _takes_more_words(reply):
+def _set_beside(speaker: Speaker, reply: Reply, sentences: Sequence[str]) -> Reply:
+    """The line of my part and a sentence behind it, if there is room; before it, where the line is a question."""
+    if reply.branch.is_passing or not _takes_more_words(reply):
         return reply
     text = str(reply.fields["text"])
-    both = f"{text} {sentence}"
-    if text.rstrip('" ').endswith("?") or not speaker.may_say(both):
-        return reply
-    return reply._replace(fields={**reply.fields, "text": both})
+    is_asking = text.rstrip('" ').endswith("?")
+    texts = (f"{sentence} {text}" if is_asking else f"{text} {sentence}" for sentence in sentences)
+    return _with_text(reply, next(filter(speaker.may_say, texts), ""))
+
+
+def _with_text(reply: Reply, text: str) -> Reply:
+    return reply._replace(fields={**reply.fields, "text": text}) if text else reply
 
 
 def _takes_more_words(reply: Reply) -> bool:

@@ -48,7 +48,7 @@ _IMPRESSION: Final = 7.0
 _AGREED: Final = 0.25
 _FITS: Final = 0.2
 _LIFTING: Final = 2
-"""After the votes the world calls first for a last word, second for what is under the thimbles, third for the stakes."""
+"""After the votes the world calls first for a last word, second for the words that were dealt, third for the stakes."""
 _SAID_MAX: Final = 2
 """How often one thing is said of a word, by whoever holds it and by those who take it up."""
 _STRANGE: Final = 2.0
@@ -173,7 +173,7 @@ def _at_the_table(speaker: Speaker, table: Table, word: str, slots: dict[str, st
 
 
 def _after_the_votes(reading: Reading, table: Table, word: str) -> list[str]:
-    """How the acorns lie, and what the world has called for since: a last word, the words under the thimbles, the stakes."""
+    """How the votes lie, and what the world has called for since: a last word, the words that were dealt, the stakes."""
     votes = _votes(reading, table)
     mine = votes.count(reading.me.handle)
     if len(votes) < len({*table.voting.words_of(table.vote_field), reading.me.handle}):
@@ -215,7 +215,7 @@ def _calls_after_the_votes(reading: Reading, table: Table) -> list[int]:
 
 
 def _lifted(reading: Reading, table: Table, word: str) -> dict[str, bool]:
-    """Who has told the word under their thimble, and whether it is mine."""
+    """Who has told the word that they were dealt, and whether it is mine."""
     calls = _calls_after_the_votes(reading, table)
     ends = [*calls, len(reading.discussion)]
     lines = reading.discussion[calls[_LIFTING - 1] : ends[_LIFTING]]

@@ -15,7 +15,7 @@ from glasshouse.troupe.grammar import cores, filled, fits, with_capitals
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.talk.matters import matter_of
-from glasshouse.troupe.talk.situation import Situation
+from glasshouse.troupe.talk.situation import QUESTIONS, Situation
 from glasshouse.troupe.talk.understanding import TALK
 
 care_words_max: Final = 6
@@ -84,7 +84,8 @@ def pointed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
             continue
         situation = Situation(reading)
         is_only_kind = not any(other.is_plain and not other.is_passing for other in branches)
-        if not is_only_kind and (situation.open_to_me or speaker.dice.random() > _POINTS):
+        is_asked = any(item.said is None or item.said.move in QUESTIONS for item in situation.open_to_me)
+        if not is_only_kind and (is_asked or speaker.dice.random() > _POINTS):
             return None
         move = asks_to_name(branch.kind, field)
         return _named(speaker, situation, branch, field, move) if move else None

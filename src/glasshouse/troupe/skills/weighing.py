@@ -17,7 +17,7 @@ from glasshouse.troupe.noun_phrases import Noun, nouns_in
 from glasshouse.troupe.reactions import calling_of
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills import contributing, debating, telling
-from glasshouse.troupe.skills.branches import sentences
+from glasshouse.troupe.skills.branches import own_lines, sentences, with_gaps_filled
 from glasshouse.troupe.vocabulary import stems_of
 
 lines_back_max: Final = 8
@@ -102,21 +102,21 @@ def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[st
     more = dict(gaps)
     if contest.book == debating.BOOK:
         how, said = debating.vote(reading, winner)
-        own = f"{reading.me.handle} verdict {how}"
-        if own in shelf.sections(debating.MOTIONS):
-            # A judge reads labels in place of names; a book of its own can say who it is that speaks for a motion.
-            called = shelf.sections(debating.MOTIONS).get(f"{reading.me.handle} winner {said.get('fate')}")
+        own = own_lines(reading, f"verdict {how}")
+        if own:
+            # A judge reads labels in place of names; its part can say who it is that speaks for a motion.
+            called = own_lines(reading, f"winner {said.get('fate')}")
             more |= {"winner": called[0]} if called else {}
-            return sentences(own, debating.MOTIONS, **{**more, **said})
+            return with_gaps_filled(own, {**more, **said})
         more |= _grounds_of(reading, winner)
     elif contest.book == contributing.BOOK and lines:
         brought = contributing.things_brought(reading, lines[0], is_new=True)
         more["detail"] = brought[0].definite if brought else gaps["detail"]
         more["count"] = shelf.entries("counting.txt")[len({*contributing.built_on(reading, lines[0])})]
     elif lines:
-        own = f"{reading.me.handle} verdict"
-        if winner and own in shelf.sections(contest.book):
-            return sentences(own, contest.book, **{**gaps, **telling.brought_home(reading, winner)})
+        own = own_lines(reading, "verdict")
+        if winner and own:
+            return with_gaps_filled(own, {**gaps, **telling.brought_home(reading, winner)})
         more["detail"], more["call"] = _things_shared(reading, winner, lines)
     return sentences("verdict" if winner else "verdict nobody", contest.book, **more)
 

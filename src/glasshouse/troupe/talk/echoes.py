@@ -7,6 +7,7 @@ The engine drops such lines of any player as copies (ADR 0121), so a player says
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -16,13 +17,17 @@ run_words: Final = 3
 words_compared_min: Final = 5
 """A shorter line is no echo."""
 echo_percent_min: Final = 50
-"""From here on the engine takes a line for a copy (ADR 0121)."""
+"""From here on a line is an echo: as much of it stands in runs that one text has, too."""
+looped_words: Final = 5
+looped_times_min: Final = 3
+"""A speech that has a group of so many words this often goes round in circles."""
 texts_read_cache_max: Final = 4_096
-"""The words of more texts are told again."""
+"""The words of more texts are looked for again."""
 
 Run: TypeAlias = tuple[str, str, str]
 
 _APOSTROPHES: Final = re.compile("['\u2019]")
+_LOOPED_WORD: Final = re.compile(r"\w+")
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 
 
@@ -35,6 +40,13 @@ def is_echo(text: str, reading: Reading) -> bool:
     return any(
         _is_echo_of(text, other) for other in (*lines, *reading.refused, reading.scene, me.goal, me.persona)
     )
+
+
+def goes_in_circles(text: str) -> bool:
+    """Whether a text says a group of words over and over. The engine refuses such lines of any player."""
+    words = _LOOPED_WORD.findall(text.casefold())
+    groups = Counter(zip(*[words[start:] for start in range(looped_words)], strict=False))
+    return any(times >= looped_times_min for times in groups.values())
 
 
 def _is_echo_of(text: str, other: str) -> bool:

@@ -132,8 +132,9 @@ def happenings_in(text: str) -> tuple[Happening, ...]:
     sentences = (sentence.strip() for sentence in _SENTENCES.split(text.strip(' "\u201c\u201d')))
     happenings = []
     for sentence in sentences:
-        told = (_asked_of(sentence),) if sentence.endswith("?") else _happenings_of(_plainly(sentence))
-        happenings += [happening for happening in told if happening.stems]
+        is_question = sentence.endswith("?")
+        events = (_asked_of(sentence),) if is_question else _happenings_of(_plainly(sentence))
+        happenings += [happening for happening in events if happening.stems]
     return tuple(happenings)
 
 
@@ -282,7 +283,8 @@ def _unlisted_verb_at(tokens: list[str], lower: list[str], stop: int) -> int | N
 
 def _is_unlisted_verb(tokens: list[str], lower: list[str], at: int) -> bool:
     """Whether a word that no list has is the verb by where it stands: behind a name or a thing, before nothing or a place."""
-    word, before = lower[at], lower[at - 1]
+    word = lower[at]
+    before = lower[at - 1]
     behind = lower[at + 1] if at + 1 < len(lower) else ""
     is_before_an_end = not behind or behind in _BEFORE_A_PLACE | of_sort("det") | _RELATIVE | {
         "to",

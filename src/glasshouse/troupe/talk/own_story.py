@@ -88,15 +88,16 @@ def story_of(me: Identity) -> Story:
         # Who is spoken to as `you` is not `they`.
         and not (sentence.startswith("They ") and me.persona.startswith("You "))
     )
-    deed = want.want.removeprefix("to ") if want.want.startswith("to ") else ""
+    wish = _as_my_deed(want.wish)
+    deed = wish.removeprefix("to ") if wish.startswith("to ") else ""
     return Story(
         facts=tuple(fact for fact in facts if fact and len(fact.split()) <= fact_words_max),
-        want=want.wish,
+        want=wish,
         deed=deed,
         short=shortened(deed),
         is_secret=bool(_SECRETLY.search(me.wants.lower())),
         cares=tuple(care for care in want.cares if not stems_of(care) & hidden),
-        help=_helped(want.wish, deed),
+        help=_helped(wish, deed),
     )
 
 
@@ -120,6 +121,16 @@ def _helped(wish: str, deed: str) -> str:
     if words[0].lower() == "no" and len(words) > 1:
         return f"see to it that there {'are' if words[1].endswith('s') else 'is'} {wish}"
     return f"get {wish}"
+
+
+def _as_my_deed(wish: str) -> str:
+    """A wish that says what somebody does, as what I want to do: `defends the bridge` is `to defend the bridge`."""
+    first, _, rest = wish.partition(" ")
+    base = base_behind_he(first.lower())
+    is_deed = (
+        bool(base) and not is_a(first.lower(), "noun") and rest.split(" ", 1)[0].lower() in of_sort("det")
+    )
+    return f"to {base} {rest}" if is_deed else wish
 
 
 def shortened(deed: str) -> str:

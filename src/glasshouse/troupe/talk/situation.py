@@ -58,7 +58,7 @@ rivals_cache_pairs_max: Final = 1_024
 lines_a_question_waits_max: Final = 3
 """Nobody takes up a question to everybody after more lines than this."""
 events_weighed_max: Final = 3
-"""Of what happened, the newest are spoken of."""
+"""Of what the world told, and of what visitors told, the newest are spoken of."""
 
 
 class Open(NamedTuple):
@@ -262,8 +262,11 @@ class Situation:
             if not said_again or said_again[0].told.startswith(("it is ", "it was ", "they ")):
                 said_again = happenings
             if said_again:
-                events.append(self._event(line, said_again))
-        return events[:events_weighed_max]
+                # What was done says more than what is there.
+                events.append(self._event(line, tuple(sorted(said_again, key=_is_there))))
+        of_visitors = [event for event in events if event.line.origin == "visitor"][:events_weighed_max]
+        of_others = [event for event in events if event.line.origin != "visitor"][:events_weighed_max]
+        return [event for event in events if event in of_visitors or event in of_others]
 
     def _tells_an_event(self, line: Heard) -> bool:
         """Whether a line is the world's or a visitor's, or one of a castmate that is none of the general talk."""
@@ -298,6 +301,10 @@ class Situation:
     def used_patterns(self) -> frozenset[tuple[str, tuple[str, ...]]]:
         """The sentences of the general talk that can be seen."""
         return frozenset((said.move, said.pattern.texts) for moves in self.said_by.values() for said in moves)
+
+
+def _is_there(happening: Happening) -> bool:
+    return happening.is_fragment
 
 
 def without_news(text: str) -> str:

@@ -1,31 +1,49 @@
 """Memory places: where the lines are that a creature ever heard or said, and which of them it may remember.
 
 A place is what the index of words finds lines by: a channel in one graph, what was said to all in one graph, what one creature said in
-one graph, or what it thought there. Always holds: the ranges of a creature hold every line that `who_knew` grants it with its words,
-up to a time; what else they hold, `remembered_as` leaves out. Both apply the rule of hearing, through merges, splits and branches: the
-past that a creature took over is searched under its old names, up to where it was taken over.
+one graph, what wires with one condition carried of that, or what the creature thought there. Always holds: the ranges of a creature hold
+every line that `who_knew` grants it with its words, up to a time; what else they hold, `remembered_as` leaves out. Both apply the rule of
+hearing, through merges, splits and branches: the past that a creature took over is searched under its old names, up to where it was taken
+over.
+
+A line that its creature may not remember must not stand in its ranges in great numbers: it would take the room of those that it may. So what a
+wire carries has places of its own, which are known from the first event that adds such a wire.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
 from typing import Final, NamedTuple
 
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event
+from glasshouse.events.payloads import WireAdded, payload_of
 from glasshouse.turns.heard.recent_lines import public_part
 from glasshouse.turns.heard.renaming import NamesNow, Renamed
+from glasshouse.world.hearing.conditions import condition_of, holds
 from glasshouse.world.hearing.hearing import visible_to, wire_that_handed
+from glasshouse.world.hearing.wires import is_carried
 from glasshouse.world.state.state import CreatureState, SessionState, World
 
 ranges_max: Final = 256
 """A search looks into this many ranges of places, the newest. A creature has a few for each graph that it was in."""
 
+index_version: Final = 1
+"""Increase it when a line gets other places or other words than before, so that indexes of the old rule are not used."""
+VERSION_PLACE: Final = f"#{index_version}"
+"""A place that every index of this version has, and no line."""
+
 _CHANNEL: Final = "/"
 _SPEAKER: Final = "@"
 _THINKER: Final = "!"
+_CARRIED: Final = ">"
+_SIGNS: Final = (_CHANNEL, _SPEAKER, _THINKER, _CARRIED)
 _IMPORTED: Final = "~"
 """Before the places of lines that another house wrote: its ids may name something else here."""
+_WIRED: Final = "&"
+"""Begins a place without lines. It says that a wire from a creature was added, and with which condition."""
 
 
 class TimeRange(NamedTuple):
@@ -36,8 +54,11 @@ class TimeRange(NamedTuple):
     last: int
 
 
-def places_of_line(event: Event, *, is_imported: bool) -> tuple[str, ...]:
-    """The places where a line is found; none if the event is no line."""
+def places_of_line(event: Event, conditions: Iterable[str], *, is_imported: bool) -> tuple[str, ...]:
+    """The places where a line is found; none if the event is no line. `conditions` are those of the wires that were ever added from its
+    creature. The event that adds one has a place that says so."""
+    if event.kind == kinds.OUTPUT_WIRE_ADDED:
+        return _place_of_wire(payload_of(event, WireAdded))
     if event.kind in kinds.NO_LINES:
         return ()
     graph = f"{_IMPORTED if is_imported else ''}{event.graph_id}"
@@ -45,7 +66,32 @@ def places_of_line(event: Event, *, is_imported: bool) -> tuple[str, ...]:
     if event.kind in kinds.INNER:
         return (f"{graph}{_THINKER}{actor}",)
     said = f"{graph}{_CHANNEL}{event.channel_id or ''}"
-    return (said,) if actor in RESERVED_ACTORS else (said, f"{graph}{_SPEAKER}{actor}")
+    if actor in RESERVED_ACTORS:
+        return (said,)
+    carrying = [when for when in conditions if holds(when or None, event)] if is_carried(event) else []
+    return (
+        said,
+        f"{graph}{_SPEAKER}{actor}",
+        *[f"{graph}{_CARRIED}{actor}{_key_of(when)}" for when in carrying],
+    )
+
+
+def _place_of_wire(wire: WireAdded) -> tuple[str, ...]:
+    """None for a wire without content: what it carried is never remembered."""
+    return (f"{_WIRED}{wire.source} {_condition(wire.when)}",) if wire.with_content else ()
+
+
+def _condition(when: str | None) -> str:
+    """The condition of a wire; empty if every line meets it."""
+    try:
+        return when if when is not None and condition_of(when) else ""
+    except Refused:  # Written before conditions were checked: it was true for every line then.
+        return ""
+
+
+def _key_of(when: str) -> str:
+    """What stands for a condition in a place: short, and without signs."""
+    return f"?{blake2b(when.encode(), digest_size=8).hexdigest()}" if when else ""
 
 
 class PlaceDirectory:
@@ -59,18 +105,31 @@ class PlaceDirectory:
         self._channels: dict[str, list[str]] = {}
         """Graph -> the channels on which something was said there."""
 
+        self._conditions: dict[str, dict[str, None]] = {}
+        """Creature -> the conditions of the wires that were ever added from it; an empty one holds for all its lines."""
+
     def add(self, place: str, first: int, last: int) -> None:
         """Add a place, or lines in it."""
         known = self.times.get(place)
         self.times[place] = (first, last) if known is None else (min(known[0], first), max(known[1], last))
-        if known is not None:
+        if known is not None or place == VERSION_PLACE:
             return
-        sign = next(mark for mark in (_CHANNEL, _SPEAKER, _THINKER) if mark in place)
-        graph, _, name = place.partition(sign)
+        if place.startswith(_WIRED):
+            source, _, when = place.removeprefix(_WIRED).partition(" ")
+            self._conditions.setdefault(source, {})[when] = None
+            return
+        end = min([place.index(sign) for sign in _SIGNS if sign in place])
+        graph = place[:end]
+        sign = place[end]
+        name = place[end + 1 :]
         mark = _IMPORTED if graph.startswith(_IMPORTED) else ""
         self._by_name.setdefault(f"{mark}{sign}{name}", []).append(graph)
         if sign == _CHANNEL and name:
             self._channels.setdefault(graph, []).append(name)
+
+    def conditions_of(self, source: str) -> Iterable[str]:
+        """The conditions of the wires that were ever added from a creature."""
+        return self._conditions.get(source, ())
 
     def graphs_of(self, sign: str, name: str, mark: str) -> list[str]:
         """The graphs that a channel was in, or where a creature spoke or thought."""
@@ -82,13 +141,15 @@ class PlaceDirectory:
 
 
 class Hearing(NamedTuple):
-    """That a creature hears something from one lamport time to another: `channel`, `graph`, `graph as root`, or a `speaker` or
-    `thinker`, that is a creature whose lines it gets."""
+    """That a creature hears something from one lamport time to another: a channel, a graph, a graph as its root, what it said or thought
+    itself, or what wires carried of another's lines."""
 
     of: str
     name: str
     first: int
     last: int
+    key: str = ""
+    """What stands for the condition of these wires."""
 
 
 _EVER: Final = 2**62
@@ -118,12 +179,15 @@ def _hearings(creature: CreatureState) -> Iterator[Hearing]:
         for handing in handings:
             if handing.wire.with_content:
                 last = _EVER if handing.until is None else handing.until - 1
-                yield Hearing(_SPEAKER, handing.wire.source, handing.since + 1, last)
+                key = _key_of(_condition(handing.wire.when))
+                yield Hearing(_CARRIED, handing.wire.source, handing.since + 1, last, key)
 
 
 class _Past(NamedTuple):
-    """A past as one creature knows it: how far it goes in each graph, and what its places and creatures were called."""
+    """A past as one creature knows it: its part of each graph, and what its places and creatures were called."""
 
+    before: Mapping[str, int]
+    """How far older pasts go in each graph: a line has the names of the oldest past that it is in."""
     ends: Mapping[str, int] | None
     """None: the present, which has no end."""
     mark: str
@@ -133,29 +197,28 @@ class _Past(NamedTuple):
 
     def old_names(self, hearing: Hearing) -> list[str]:
         """What something was called then. What has no new name kept its old one."""
-        now = self.creatures if hearing.of in (_SPEAKER, _THINKER) else self.places
+        now = self.creatures if hearing.of in (_SPEAKER, _THINKER, _CARRIED) else self.places
         kept = [] if hearing.name in self.has_new_names else [hearing.name]
         return [*now.get(hearing.name, ()), *kept]
-
-
-_PRESENT: Final = _Past(None, "", {}, {}, frozenset())
 
 
 def _pasts(
     sessions: Mapping[str, SessionState], pasts: Iterable[tuple[dict[str, int], Renamed]]
 ) -> Iterator[_Past]:
+    """The pasts that a creature took over, oldest first, and the present."""
+    ends: dict[str, int] = {}
     for prefixes, renamed in pasts:
+        before = ends
+        ends = {**before}
+        for session_id, seq in prefixes.items():
+            segment = sessions[session_id].segment
+            graph = f"{_IMPORTED if segment.is_imported else ''}{segment.graph_id}"
+            ends[graph] = max(ends.get(graph, 0), segment.base + seq)
+        renames = (renamed.places, renamed.creatures)
+        olds = [_inverse(names) for names in renames]
         for mark in ("", _IMPORTED):
-            ends: dict[str, int] = {}
-            for session_id, seq in prefixes.items():
-                segment = sessions[session_id].segment
-                if segment.is_imported is bool(mark):
-                    graph = f"{mark}{segment.graph_id}"
-                    ends[graph] = max(ends.get(graph, 0), segment.base + seq)
-            if ends:
-                renames = (renamed.places, renamed.creatures)
-                olds = [_inverse(names) for names in renames]
-                yield _Past(ends, mark, olds[0], olds[1], frozenset().union(*renames))
+            yield _Past(before, ends, mark, olds[0], olds[1], frozenset().union(*renames))
+    yield _Past(ends, None, "", {}, {}, frozenset())
 
 
 def _inverse(names: Mapping[str, str]) -> dict[str, list[str]]:
@@ -174,7 +237,7 @@ def ranges_of(
     upto: int,
 ) -> list[TimeRange]:
     """Where all lines are that a creature may remember up to a lamport time, the newest ranges first; at most `ranges_max`."""
-    pasts = [_PRESENT, *_pasts(world.sessions, names.pasts_of(creature))]
+    pasts = [*_pasts(world.sessions, names.pasts_of(creature))]
     ranges = dict.fromkeys(
         [
             part
@@ -189,10 +252,10 @@ def ranges_of(
 def _ranges_in(past: _Past, directory: PlaceDirectory, hearing: Hearing, upto: int) -> Iterator[TimeRange]:
     """The ranges of what was heard in one past, as far as something was said there."""
     for name in past.old_names(hearing):
-        for place, graph in _places_named(past, directory, hearing.of, name):
+        for place, graph in _places_named(past, directory, hearing.of, f"{name}{hearing.key}"):
             end = upto if past.ends is None else min(upto, past.ends.get(graph, 0))
             first, last = directory.times.get(place, (1, 0))
-            first = max(first, hearing.first)
+            first = max(first, hearing.first, past.before.get(graph, 0) + 1)
             last = min(last, hearing.last, end)
             if first <= last:
                 yield TimeRange(place, first, last)

@@ -138,7 +138,7 @@ def _letters(index: int) -> str:
 
 
 def _as_name(handle: str) -> str:
-    """A handle written as a name with capital letters: `secret-keeper` becomes Secret Keeper."""
+    """A handle written as a name with capital letters: `night-porter` becomes Night Porter."""
     parts = re.split(r"[-_]", handle.partition("~")[0])
     return " ".join([part[:1].upper() + part[1:] for part in parts])
 

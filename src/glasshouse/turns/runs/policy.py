@@ -127,8 +127,12 @@ def refusal_to_touch(runs: Runs, caller: CreatureState, target: CreatureState, d
     return None
 
 
-def is_hidden(world: World, runs: Runs, graph: GraphState) -> bool:
-    """Whether creatures of other graphs may not see a graph: one of its creatures belongs to a hidden run."""
-    if not runs.hiding:
+def is_hidden(world: World, runs: Runs, caller: CreatureState, graph: GraphState) -> bool:
+    """Whether a creature may not see another graph: one of its creatures belongs to a hidden run, or to another run, and one of the
+    two is played apart."""
+    if runs.hiding and any(world.creatures[name].run_id in runs.hiding for name in graph.creatures):
+        return True
+    if not runs.apart:
         return False
-    return any(world.creatures[name].run_id in runs.hiding for name in graph.creatures)
+    others = [run_id for run_id in members_of(world, graph).runs if run_id != (caller.run_id or "")]
+    return bool(others) and (caller.run_id in runs.apart or any(run_id in runs.apart for run_id in others))

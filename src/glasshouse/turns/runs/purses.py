@@ -425,6 +425,8 @@ class Runs(msgspec.Struct):
     """Runs that may be over: those that have come to their end, and those with a referee."""
     hiding: dict[str, None] = msgspec.field(default_factory=dict)
     """Hidden runs: the creatures of other graphs may not see their graphs."""
+    apart: dict[str, None] = msgspec.field(default_factory=dict)
+    """Runs that are played as if there were no other."""
 
     def __post_init__(self) -> None:
         for purse in self.purses.values():
@@ -520,6 +522,8 @@ class Runs(msgspec.Struct):
             self.endings[playbill.ends_when.kind] = None
         if playbill.policy.hidden:
             self.hiding[run_id] = None
+        if started.is_apart:
+            self.apart[run_id] = None
 
     def _note_turn(self, world: World, event: Event) -> None:
         clocks = self._clocks_of(event.graph_id)

@@ -287,7 +287,7 @@ def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft
 
 
 def _discarded(world: World, intent: EndAct) -> Decision:
-    session_id = _open_heir(world, intent.session_id)
+    session_id = intent.told_in or _open_heir(world, intent.session_id)
     if session_id is None:
         run = world.runs.get(intent.run_id or "")
         if run is None or run.status == "finished":

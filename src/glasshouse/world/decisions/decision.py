@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Final, NamedTuple
+from sys import intern
+from typing import Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -150,7 +151,9 @@ def joined(creature: str, channel_id: str, direction: payloads.Direction) -> Fac
 
 def opened(born: int, channel_id: str, name: str, description: str = "", history: History = "full") -> Fact:
     """The fact that a channel is opened."""
-    return engine_fact(payloads.ChannelOpened(channel_id, name, description, history, born=born))
+    # Defaults are left out by identity, and a world that came from another process has a copy of the word.
+    word = cast("History", intern(history))
+    return engine_fact(payloads.ChannelOpened(channel_id, name, description, word, born=born))
 
 
 def stamped(world: World, write: Write, now: datetime) -> list[Event]:

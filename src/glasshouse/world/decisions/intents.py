@@ -334,6 +334,8 @@ class EndAct(Intent, frozen=True, gc=False):
     run_id: str | None = None
     tools: tuple[str, ...] = ()
     """The ids of the act's `tool.called` and `tool.returned` events."""
+    told_in: str = ""
+    """In a replay: the session in which the act's end is on record, if its creature was removed."""
 
 
 class CallTool(Intent, frozen=True, gc=False):

@@ -118,5 +118,6 @@ function Cost({ sizes, world }) {
   }, [world?.name, isOffline, missing]);
   if (!world) return null;
   if (missing) return html`<span class="is-wrong">Nothing plays the size ${missing.size} here: ${missing.problem}</span>`;
-  return html`<span aria-live="polite">${isOffline ? `Offline and free. About ${minutesWords(world.minutes ?? 1)}.` : says}</span>`;
+  const offline = world.has_script ? "Offline and free." : "Offline and free: without a script or a model, its lines come from its personas, its wants and a general grammar.";
+  return html`<span aria-live="polite">${isOffline ? `${offline} About ${minutesWords(world.minutes ?? 1)}.` : says}</span>`;
 }

@@ -7,7 +7,7 @@ import { icon } from "page/icons";
 
 /**
  * @typedef {{handle: string, title: string, role: string, bio: string, profile: string, team: string|null, is_privileged: boolean}} Member
- * @typedef {{name: string, title: string, where: string, synopsis: string, kind: string|null, shows: string, minutes: number|null, graphs: number, seed: string,
+ * @typedef {{name: string, title: string, where: string, synopsis: string, kind: string|null, shows: string, minutes: number|null, has_script: boolean, graphs: number, seed: string,
  *   seeds: string[], cast: Member[], limits: {[name: string]: number|null}|null, ending: string, profiles: string[], problem: string|null}} World
  */
 
