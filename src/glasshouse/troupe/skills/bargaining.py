@@ -139,6 +139,12 @@ class BargainingLine(VotingLine):
         to = self.situation.next_speaker
         return self._first(["tell-goal"] if self.is_contest else ["ask-part", "tell-goal"], to)
 
+    @property
+    def _has_to_show(self) -> bool:
+        """Whether a judge has seen nothing of mine yet that I could show."""
+        is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present")
+        return is_time and shown_by(self.speaker, self.branches) is not None
+
     def _show(self) -> str:
         """Something of my own, shown to everybody."""
         shown = shown_by(self.speaker, self.branches)
@@ -148,6 +154,7 @@ class BargainingLine(VotingLine):
         if text:
             self.kind = shown.kind
             self.given = shown.fields
+            self.rests_on = text
         return text
 
     def _oppose(self) -> str:

@@ -53,6 +53,8 @@ lines_without_want_max: Final = 3
 """After so many own lines in sight without it, a player comes back to what it wants."""
 sentences_max: Final = 3
 """A line with so many sentences does not go on to something else."""
+lines_before_showing_ends: Final = (9, 3)
+"""Later nobody shows anything: that it was shown before may be out of sight."""
 _CALLINGS: Final = frozenset({"", "ask", "appraise", "narrate"})
 _GOES_ON: Final = 0.6
 """How likely a reply goes on to something else."""
@@ -117,6 +119,10 @@ class _Turn(BargainingLine):
             text = with_capitals(" ".join(parts))
             text = self._in_own_words(self._with_what_is_owed(self._with_lead(text)))
             if text:
+                if self.rests_on not in text:
+                    # What the fields would have said was left out.
+                    self.kind = self.who = ""
+                    self.given = {}
                 act = self._act()
                 return Spoken(text, self.speaker.thought(act), self.dice.choice(act.moods))
             # What somebody waits for is left out last.
@@ -151,6 +157,8 @@ class _Turn(BargainingLine):
         if not made or self._is_first or self._is_called:
             return True
         is_late = self._is_past(lines_before_closing)
+        if self._has_to_show and is_late and not self._is_past(lines_before_showing_ends):
+            return True
         if {"hear-close", "promise", "promise-care", "agree"} & set(self.moves):
             return False
         if is_late and {"won", "lost", "nobody-won"} & set(self.moves):
@@ -187,7 +195,10 @@ class _Turn(BargainingLine):
 
     def _about_verdict(self) -> Iterator[str]:
         line = next((line for line in reversed(self.reading.fresh) if line.fields.get("winner")), None)
-        if line is not None:
+        lines = (*self.reading.remembered, *self.reading.discussion)
+        verdicts = [str(heard.fields["winner"]) for heard in lines if heard.fields.get("winner")]
+        # What was said of the same verdict before need not be said again.
+        if line is not None and (len(verdicts) < 2 or verdicts[-2] != verdicts[-1]):
             winner = str(line.fields["winner"])
             move = (
                 "won" if winner == self.me else "lost" if winner in self.situation.company else "nobody-won"
@@ -250,6 +261,7 @@ class _Turn(BargainingLine):
             return ""
         self.kind = thrown.kind
         self.given = thrown.fields
+        self.rests_on = tried
         return f"{tried} {thrown.words} {end}"
 
     def _about_news(self) -> Iterator[str]:
@@ -434,7 +446,10 @@ class _Turn(BargainingLine):
         if is_new and not self.story.is_secret and self.reading.rounds < rounds_of_introductions:
             wanted = self._first(["tell-want"])
             return f"{self._fact_told()} {wanted}".strip() if self.dice.random() < _INTRODUCED else wanted
-        if self._is_called or self._is_past(lines_before_closing):
+        is_late = self._is_past(lines_before_closing)
+        if is_late and self._has_to_show and not self._is_past(lines_before_showing_ends):
+            return self._show()
+        if self._is_called or is_late:
             return self._closing()
         if self.matter is not None and not self.is_contest and self._is_past(lines_before_vote):
             decided = self._decided()

@@ -114,6 +114,8 @@ class TalkLine:
         """The kind of the world that the line is made for."""
         self.given: dict[str, Any] = {}
         """What stands in the fields of that kind."""
+        self.rests_on = ""
+        """The sentence that says what the fields say."""
 
     def _in_own_words(self, text: str) -> str:
         """The line; with a word of my own behind it, if it says too little beside what all know; empty if that does not do."""

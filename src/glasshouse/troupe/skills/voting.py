@@ -169,7 +169,8 @@ class VotingLine(TalkLine):
         self.who = self._holder_of(option)
         self.voted = option
         had_another = self._position(self.me) not in {"", option}
-        return self._first(["back-other" if had_another else "back"], option=option)
+        self.rests_on = self._first(["back-other" if had_another else "back"], option=option)
+        return self.rests_on
 
     def _ask_where_they_stand(self) -> str:
         to = self.situation.next_speaker
@@ -199,7 +200,8 @@ class VotingLine(TalkLine):
         ]
         if evasive and not self._has_said("suspect") and not self.story.is_secret:
             self.who = evasive[-1]
-            return self._first(["suspect"], other=evasive[-1])
+            self.rests_on = self._first(["suspect"], other=evasive[-1])
+            return self.rests_on
         to = self.situation.next_speaker
         return self._first(["ask-culprit"], to) if to and "ask-culprit" not in self._asked(to) else ""
 
@@ -260,12 +262,12 @@ class VotingLine(TalkLine):
         self.voted = option
         for asker in given:
             if option == self._leaning_of(asker) != self._own_leaning:
-                return self._first(
+                self.rests_on = self._first(
                     ["stand-for-word", "stand-for"], other=asker, option=self._as_i_say(option)
                 )
-        return (
-            self._first(["stand-for"], option=self._as_i_say(option)) if option else self._first(["abstain"])
-        )
+                return self.rests_on
+        self.rests_on = self._first(["stand-for" if option else "abstain"], option=self._as_i_say(option))
+        return self.rests_on
 
     def _followed(self) -> str:
         """What somebody voted for whom I have nothing against; empty where it is the other way round with me."""
