@@ -41,8 +41,20 @@ def _stored(cell: dict[str, Any]) -> dict[str, Any]:
     """A cell with its texts as lists of lines, so that a change is a few lines."""
     kept = {**cell, "source": _lines(cell["source"])}
     if cell["cell_type"] == "code":
-        kept["outputs"] = [_output(output) for output in cell["outputs"]]
+        kept["outputs"] = [_output(output) for output in _joined(cell["outputs"])]
     return kept
+
+
+def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is printed in one go may come in parts, as the kernel sends it: it is one text."""
+    joined: list[dict[str, Any]] = []
+    for output in outputs:
+        last = joined[-1] if joined else {}
+        if output["output_type"] == "stream" and last.get("name") == output["name"]:
+            joined[-1] = {**last, "text": "".join([*last["text"], *output["text"]])}
+        else:
+            joined.append(output)
+    return joined
 
 
 def _output(output: dict[str, Any]) -> dict[str, Any]:

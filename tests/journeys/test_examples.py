@@ -123,3 +123,15 @@ def test_a_notebook_is_a_page_of_the_site_with_its_code_and_what_that_printed() 
     )
     assert "```{raw} html\n<div><p><b>Twenty Sprouts</b></p>" in page
     assert "```text\ndealt: {'word': " in page
+
+
+def test_what_a_cell_prints_is_one_text_however_the_kernel_sends_it() -> None:
+    parts = [
+        {"output_type": "stream", "name": "stdout", "text": text} for text in ("a\n", "b\nc r-00ff00ff\n")
+    ]
+    cell = {"cell_type": "code", "metadata": {"x": 1}, "source": "1", "execution_count": 1, "outputs": parts}
+
+    (stored,) = json.loads(as_text({"cells": [cell], "nbformat": 4, "nbformat_minor": 5}))["cells"]
+
+    assert [output["text"] for output in stored["outputs"]] == [["a\n", "b\n", "c r-ID\n"]]
+    assert stored["metadata"] == {}

@@ -263,6 +263,32 @@ async def test_a_judge_asks_by_label_and_reads_labels_in_the_answer() -> None:
     assert verdict.payload["cites"] == [returned.payload["result"]["found"][0]["id"]]
 
 
+async def test_what_comes_back_to_a_judge_does_not_depend_on_names() -> None:
+    as_judge = {"role": "judge", "may_emit": (kinds.JUDGE_VERDICT,), "model_profile": "strong"}
+    prompts = []
+    for first, second in (("ada", "bo"), ("lantern", "bridge")):
+        contest: dict[str, Any] = {"competition": {"kind": "judged", "contestants": [first, second]}}
+        model = CountingModel(ScriptedModel(LINE))
+        async with Terrarium(MemoryStore(), models=ModelRouter(model), ids=SeededIds(1)) as t:
+            await t.open_world(
+                mill(
+                    Manifest(name=second, subscribes_to=()),
+                    ada=ADA.model_copy(update={"name": first}),
+                    cora=CORA.model_copy(update=as_judge),
+                    **contest,
+                )
+            )
+            await says(t, first, f"{first.title()} hums.")
+            await says(t, first, "A kettle hums.")
+            await much_is_said(t, who=first)
+            await says(t, first, f"What of {first} and the kettle?", ASKED)
+            await t.step_one()
+        prompts.append(model.prompts[0].user)
+
+    assert '"A kettle hums."' in prompts[0]
+    assert prompts[0] == prompts[1]
+
+
 async def test_letters_of_four_bytes_take_no_rule_off_what_recall_found() -> None:
     model = CountingModel(ScriptedModel(CALL, LINE))
     letters = "\U00010428" * 500

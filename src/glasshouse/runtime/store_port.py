@@ -153,8 +153,9 @@ class PlacedLine(NamedTuple):
     position: int
     lamport: int
     places: tuple[str, ...]
-    """Where it is found. What a place is, is up to whoever searches."""
+    """Where it is found. What a place is, is up to whoever searches; it has at most 600 characters."""
     words: tuple[str, ...]
+    """Each has at most 64 characters."""
 
 
 class PlaceRange(NamedTuple):

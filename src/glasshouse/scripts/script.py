@@ -30,7 +30,13 @@ ACTS: Final[Mapping[str, str]] = {
 
 CHANGES: Final = ("joined", "parted", "refused", "spawned", "released", "wired")
 """What a player's own tools can have done to its circle."""
-CUES: Final = ("visitor", "strange", "outside", "beat", "turn", *CHANGES)
+EVENT: Final = "event"
+"""The cue of what somebody from outside brought, told as something that happened."""
+CUES: Final = (EVENT, "visitor", "strange", "outside", "beat", "turn", *CHANGES)
+EVENT_ACTS: Final = ("report", "ask", "answer", "react", "remark")
+"""What is done about an event: it is told, asked about, the question is answered, what it means is said, and it comes back."""
+EVENT_SLOTS: Final = ("event", "event.known", "event.why")
+"""What happened as a clause, the same as something that is known, and a question about it, without its mark."""
 REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 
@@ -149,6 +155,28 @@ class Script:
         recognised: Recognised | None = self.__dict__["_looked_up_cache"](handle, text)
         return recognised
 
+    def event_acts_in(self, handle: str, text: str) -> tuple[str, ...]:
+        """What a line of somebody's does about an event, wherever in it that stands; nothing for most lines."""
+        return tuple(act for act, _ in self._event_sentences(handle, text))
+
+    def without_event(self, handle: str, text: str) -> str:
+        """A line of somebody's without what it says of an event, which stands last."""
+        starts = [start for _, start in self._event_sentences(handle, text)]
+        return text[: min(starts)].rstrip() if starts else text
+
+    def _event_sentences(self, handle: str, text: str) -> tuple[tuple[str, int], ...]:
+        """What a line does about an event, and where in it."""
+        lower = text.lower()
+        entries = self.parts.get(handle) or [entry for part in self.parts.values() for entry in part]
+        said = (
+            (entry.act, _event_form(phrasing.text).search(text))
+            for entry in entries
+            if entry.on == EVENT
+            for phrasing in entry.phrasings
+            if phrasing.longest.rstrip(".") in lower
+        )
+        return tuple((act, match.start()) for act, match in said if match is not None)
+
     def _looked_up(self, handle: str, text: str) -> Recognised | None:
         entries = self.parts.get(handle)
         if entries is None:
@@ -171,6 +199,11 @@ class Script:
         return small if small in self._listed or small.startswith(_ARTICLES) else value
 
     @cached_property
+    def knows_events(self) -> bool:
+        """Whether anybody has lines for what happens."""
+        return any(entry.on == EVENT for part in self.parts.values() for entry in part)
+
+    @cached_property
     def _listed(self) -> frozenset[str]:
         return frozenset(value for values in self.lists.values() for value in values)
 
@@ -180,6 +213,17 @@ class Part(NamedTuple):
 
     script: Script
     handle: str
+
+    @property
+    def knows_events(self) -> bool:
+        """Whether the script has lines for what somebody from outside brings."""
+        return self.script.knows_events
+
+    @property
+    def answers_visitors(self) -> bool:
+        """Whether it answers the thing that somebody from outside names, and has no lines for events."""
+        cues = {entry.on for entry in self.entries}
+        return EVENT not in cues and not cues.isdisjoint({"visitor", "outside"})
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -204,11 +248,19 @@ def _form(text: str) -> re.Pattern[str]:
     return re.compile(f"{form}(?: .*)?", re.IGNORECASE | re.DOTALL)
 
 
+@lru_cache(maxsize=forms_cache_max)
+def _event_form(text: str) -> re.Pattern[str]:
+    """What a sentence about an event looks like from its beginning. What ends with a mark in quotation marks has no other one."""
+    fixed = SLOT.split(text)[::2]
+    behind = (rf"\.?{re.escape(part[1:])}" if part.startswith(".") else re.escape(part) for part in fixed[1:])
+    return re.compile(".+?".join((re.escape(fixed[0]), *behind)), re.IGNORECASE | re.DOTALL)
+
+
 def bound_name(slot: str) -> str:
     """The name under which others know what is in a slot; empty for what is not drawn from a list."""
     name = slot.partition("=")[0]
     return (
         name
-        if name.isidentifier() and name not in {*AGREEING, *GAME_SLOTS, "X", "x", "seed", "you", "who"}
+        if name.isidentifier() and name not in {*AGREEING, *GAME_SLOTS, "X", "x", "seed", "you", "who", EVENT}
         else ""
     )

@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from glasshouse.scripts.script import AGREEING, GAME_FACT, GAME_SLOTS, Entry, bound_name
+from glasshouse.scripts.script import (
+    AGREEING,
+    EVENT,
+    EVENT_ACTS,
+    EVENT_SLOTS,
+    GAME_FACT,
+    GAME_SLOTS,
+    Entry,
+    bound_name,
+)
 from glasshouse.scripts.script_text import PlacedEntry, ReadScript, ScriptFault
 
 KEPT: Final = "kept:"
@@ -38,6 +47,8 @@ def unknown_names(read: ReadScript) -> list[ScriptFault]:
         faults += _unknown_entries(placed, tuple(names))
         faults += _unknown_slots(placed, read, tuple(names), tuple(bound))
         faults += _unknown_movements(placed, read)
+        if placed.entry.on == EVENT and placed.entry.act not in EVENT_ACTS:
+            faults.append(_fault(placed, "act of an event", placed.entry.act, EVENT_ACTS))
         if placed.entry.want and placed.entry.want not in WANTS:
             faults.append(_fault(placed, "want", placed.entry.want, WANTS))
     return faults
@@ -72,7 +83,8 @@ def _unknown_slots(
     placed: PlacedEntry, read: ReadScript, names: tuple[str, ...], bound: tuple[str, ...]
 ) -> Iterator[ScriptFault]:
     lists = tuple(read.script.lists)
-    known = (*bound, *FIXED_SLOTS)
+    of_event = EVENT_SLOTS if placed.entry.on == EVENT else ()
+    known = (*bound, *FIXED_SLOTS, *of_event)
     lines = zip(placed.entry.phrasings, placed.phrasing_lines, strict=True)
     for phrasing, line in lines:
         for slot in phrasing.slots:
@@ -80,7 +92,7 @@ def _unknown_slots(
             name, parted, rest = slot.partition("=")
             if parted and rest not in lists:
                 yield ScriptFault(line, column, "", "list", rest, lists)
-            if parted or slot in AGREEING or slot in GAME_SLOTS or slot in FIXED_SLOTS:
+            if parted or slot in AGREEING or slot in GAME_SLOTS or slot in FIXED_SLOTS or slot in of_event:
                 continue
             name, cited, rest = slot.partition(":")
             if cited and name in {"X", "x", "a X"}:

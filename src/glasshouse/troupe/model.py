@@ -20,7 +20,7 @@ from glasshouse.troupe import kinds
 from glasshouse.troupe.field_texts import told_of
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import Source, filled_schema
-from glasshouse.troupe.skills.acting import performed
+from glasshouse.troupe.skills.acting import performed, with_event
 from glasshouse.troupe.skills.bluffing import description, vote
 from glasshouse.troupe.skills.branches import Branch, Reply, branches_of, passing, with_line
 from glasshouse.troupe.skills.choosing import chosen
@@ -138,6 +138,7 @@ def answer(prompt: Prompt, lines_max: int | None = None, script: Script | None =
     if reply is None:
         reply = taken_up(speaker, _in_parts(speaker, branches) or _reply(speaker, branches))
         reply = noticed(speaker, branches, reply)
+    reply = with_event(speaker, reply)
     said = filled_schema(reply.branch.schema, _source(speaker), reply.fields)
     if reading.titles:
         said = {name: with_titles(value, reading.titles) for name, value in said.items()}

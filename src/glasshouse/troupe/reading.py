@@ -142,8 +142,33 @@ class Reading:
         self.around = "\n".join(parts.get(AROUND, ()))
         self._scene = parts.get(SCENE, ())
         self._known = parts.get(KNOWN, ())
+        self.whole_discussion = self.discussion
+        """The discussion with what is said of events in it."""
+        self._set_events_aside()
         limit = _WORDS_MAX.search(prompt.user, max(0, len(prompt.user) - 400))
         self.words_max = int(limit[1]) if limit else words_said_default
+
+    def _set_events_aside(self) -> None:
+        """Leave out of the lines what those with parts say of an event: no game and no line of a script goes on from that."""
+        part = self.part
+        if part is None or not part.knows_events or not self.has_visitors:
+            return
+        script = part.script
+
+        def without(line: Heard) -> Heard:
+            if line.origin != "cast" or not line.text:
+                return line
+            return line._replace(text=script.without_event(line.handle.partition("@")[0], line.text))
+
+        self.discussion = [without(line) for line in self.discussion]
+        self.remembered = [without(line) for line in self.remembered]
+        self.cause = None if self.cause is None else without(self.cause)
+
+    @property
+    def has_visitors(self) -> bool:
+        """Whether somebody from outside is among those who spoke."""
+        lines = (*self.disturbances, *self.discussion, *([] if self.cause is None else [self.cause]))
+        return any(line.origin == "visitor" for line in lines)
 
     @cached_property
     def scene(self) -> str:

@@ -42,6 +42,7 @@ from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.turns.prompts.context import in_form
 from glasshouse.turns.prompts.far_lines import chosen_far_lines, told_apart, words_sought
 from glasshouse.turns.prompts.lines import cause_words_max
+from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_creature
@@ -257,7 +258,8 @@ class ActContext(msgspec.Struct):
         if self.recalled_then is not None:
             lines = await self.memory.lines_on_record(scope, self.recalled_then)
         else:
-            words = words_sought(moment)
+            # A judge searches for words under labels: no name may decide what comes back to it (ADR 0037).
+            words = words_sought(moment if moment.masks is None else masked(moment, moment.masks))
             near = {event.lamport for event in moment.recent_events}
             lines = list(chosen_far_lines(moment, await self.memory.lines_about(scope, words, near), words))
         self.recalled = tuple(lines)

@@ -22,6 +22,11 @@ def positions(matches: dict[str, list[FoundLine]]) -> dict[str, list[int]]:
     return {word: [line.position for line in lines] for word, lines in matches.items()}
 
 
+def letters_of_four_bytes(count: int) -> str:
+    """Letters that no store can press together."""
+    return "".join([chr(0x20000 + (number * 7_919) % 32_768) for number in range(count)])
+
+
 class WordIndexContract(Contract):
     """The index of words, a cache that can be made again."""
 
@@ -105,8 +110,7 @@ class WordIndexContract(Contract):
 
     @check
     async def test_words_of_64_characters_are_kept_apart_by_the_last(self, store: Store) -> None:
-        # 32,768 letters of four bytes, so that no store can press a word together.
-        stem = "".join([chr(0x20000 + (number * 7_919) % 32_768) for number in range(63)])
+        stem = letters_of_four_bytes(63)
         words = (f"{stem}a", f"{stem}b")
         await store.index_lines(0, 2, [line(1, words[0]), line(2, words[1])])
 
@@ -116,7 +120,7 @@ class WordIndexContract(Contract):
 
     @check
     async def test_a_place_without_words_is_kept(self, store: Store) -> None:
-        named = "&ada text has kettle"
+        named = f"&ada {letters_of_four_bytes(512)}"
         await store.index_lines(0, 1, [PlacedLine(0, 0, (named,), ()), line(1, "kettle")])
 
         assert await store.indexed_places() == {named: (0, 0), "pond": (1, 1)}

@@ -15,6 +15,8 @@ from glasshouse.scripts.script import (
     ACTS,
     CHANGES,
     DEALT_WORD,
+    EVENT,
+    EVENT_SLOTS,
     GAME_FACT,
     REMARK,
     SLOT,
@@ -34,6 +36,8 @@ from glasshouse.troupe.skills.branches import Branch, Reply, in_a_list, passing,
 from glasshouse.troupe.skills.timed_lines import changes_made
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.surroundings import bare_name, circle_of
+from glasshouse.troupe.talk.echoes import is_echo
+from glasshouse.troupe.told_events import ToldEvent, told_event, with_one_mark
 from glasshouse.troupe.world_topic import matter_of
 
 draws_max: Final = 24
@@ -42,7 +46,7 @@ draws_max: Final = 24
 _OUTSIDE: Final = frozenset({"visitor", "strange", "outside"})
 _NOTHING_ADDED: Final = frozenset({"judge", "narrate"})
 """Acts that leave a stranger's rare word to the others."""
-_LAST_STEP_OUTSIDE: Final = 2
+_LAST_STEP_OUTSIDE: Final = 3
 """Whoever has words for what comes from outside, and none that fit, leaves the general grammar to find some."""
 
 
@@ -99,6 +103,19 @@ def without_remark(reading: Reading, line: Heard) -> str:
     return line.text[len(said) :].lstrip()
 
 
+def with_event(speaker: Speaker, reply: Reply) -> Reply:
+    """A line of mine on something else, with what I say of an event behind it, if that falls to me and there is room."""
+    part = speaker.reading.part
+    text = reply.fields.get("text")
+    branch = reply.branch
+    if part is None or not part.knows_events or branch.tool or branch.kind in kinds.INNER:
+        return reply
+    if not isinstance(text, str) or not text or part.script.event_acts_in(part.handle, text):
+        return reply
+    whole = _Performance(speaker, (), part).with_event(text)
+    return reply._replace(fields={**reply.fields, "text": whole})
+
+
 def _has_any(line: Heard, texts: Sequence[str]) -> bool:
     return any(words in line.text.lower() for words in texts)
 
@@ -146,8 +163,16 @@ class _Performance:
         cause = self.reading.cause
         self.cues = [said for said in memory.said if self._is_cue(said, fresh)]
         strangers = [line for line in memory.strange if line.ref in fresh or line == cause]
-        visitors = self.reading.fresh_disturbances[-1:]
-        if not visitors and cause is not None and cause.origin == "visitor" and self._is_left_open(cause):
+        self.event: ToldEvent | None = told_event(self.reading, part) if part.knows_events else None
+        answers_things = not part.knows_events or part.answers_visitors
+        visitors = self.reading.fresh_disturbances[-1:] if answers_things else []
+        if (
+            answers_things
+            and not visitors
+            and cause is not None
+            and cause.origin == "visitor"
+            and self._is_left_open(cause)
+        ):
             visitors = [cause]
         self.outside = {
             "visitor": visitors,
@@ -157,7 +182,8 @@ class _Performance:
         self.world_lines = [line for line in self.reading.fresh if line.origin == "world"]
         if cause is not None and cause.origin == "world":
             self.world_lines.append(cause)
-        unknown = {line.ref for lines in (self.reading.fresh_disturbances, strangers) for line in lines}
+        brought = self.reading.fresh_disturbances if answers_things else []
+        unknown = {line.ref for lines in (brought, strangers) for line in lines}
         # A rare word of a script is no news to anybody who knows the script.
         self.owed = [(line, noun) for line, noun in owed_by(self.reading) if line.ref in unknown]
         self._owe(None)
@@ -209,11 +235,11 @@ class _Performance:
     def _goes_on_with_a_game(self) -> bool:
         """Whether my part is only what I say beside a game, and what I answer is more than talk."""
         cause = self.reading.cause
-        answers_visitors = any(entry.on == "visitor" for entry in self.entries)
+        answers_visitors = any(entry.on in {EVENT, "visitor"} for entry in self.entries)
         is_talk = cause is not None and (
             cause.kind == kinds.AGENT_SPOKE or (cause.origin == "visitor" and answers_visitors)
         )
-        return not is_talk and any(entry.act == REMARK for entry in self.entries)
+        return not is_talk and any(entry.act == REMARK and entry.on != EVENT for entry in self.entries)
 
     def _steps(self) -> Iterator[list[tuple[Entry, _Cue]]]:
         """What may be said, the most pressing first; among the entries of one step the dice choose."""
@@ -226,6 +252,7 @@ class _Performance:
         ]
         # A line written for what was heard goes before one for whatever was heard.
         yield [(entry, cue) for entry, cue in outside if entry.hears]
+        yield [(entry, cue) for entry, cue in fitting if entry.on == EVENT]
         yield outside
         replies = [(entry, cue) for entry, cue in fitting if entry.after and entry.on not in self._changes]
         yield [(entry, cue) for entry, cue in replies if self._is_to_me(cue.line)]
@@ -334,11 +361,49 @@ class _Performance:
         if entry.on in _OUTSIDE:
             lines = self.outside[entry.on]
             return [_Cue(lines[0], self._thing_in(lines[0]))] if lines else []
+        if entry.on == EVENT:
+            return self._cue_of_event(entry)
         if entry.on == "beat":
             return [_Cue(self.world_lines[-1])] if self.world_lines else []
         if entry.on == "turn":
             return [_Cue()] if self.reading.cause is None else []
         return [_Cue()] if not entry.on or entry.on in self._changes else []
+
+    def _cue_of_event(self, entry: Entry) -> list[_Cue]:
+        """The question about what a visitor brought, if I answer that visitor, and an entry does what falls to me then."""
+        event = self.event
+        cause = self.reading.cause
+        if event is None or cause is None or event.act != entry.act:
+            return []
+        return [_Cue(event.question)] if cause.ref == event.line.ref and cause.origin == "visitor" else []
+
+    def with_event(self, text: str) -> str:
+        """A line of mine with what falls to me to say of an event behind it; the line if nothing does, or nothing fits."""
+        event = self.event
+        if event is None or not event.act:
+            return text
+        # Of two questions one behind the other, the first would get no answer. Where there is no room, one asks all the same.
+        doing = ("react", "ask") if event.act == "ask" and text.endswith("?") else (event.act,)
+        for act in doing:
+            for form in (event, event.briefly):
+                self.event = form
+                whole = self._with_event_behind(text, act)
+                if whole:
+                    return whole
+        return text
+
+    def _with_event_behind(self, text: str, act: str) -> str:
+        """A line with one of my sentences for an event behind it; empty if none fits."""
+        entries = [entry for entry in self.entries if entry.on == EVENT and entry.act == act]
+        fitting = [entry for entry in entries if self._holds(entry)]
+        question = None if self.event is None else self.event.question
+        for entry in self.speaker.dice.sample(fitting, len(fitting)):
+            for phrasing, bound in self._sayings(entry, _Cue(question)):
+                sentence = with_one_mark(with_capitals(_filled(phrasing.text, bound)))
+                whole = self.speaker.with_remark(sentence, Spoken(text, "", ""), is_last=True).text
+                if whole != text and not is_echo(whole, self.reading):
+                    return whole
+        return ""
 
     def _thing_in(self, line: Heard) -> Noun | None:
         topic = self.speaker.topic
@@ -367,6 +432,10 @@ class _Performance:
         self._owe(cue.line if entry.hears else None)
         for phrasing, bound in self._sayings(entry, cue):
             text = with_capitals(_filled(phrasing.text, bound))
+            if entry.on == EVENT:
+                text = with_one_mark(text)
+                if is_echo(text, self.reading):
+                    continue
             if entry.act not in _NOTHING_ADDED and not self._answers_later(entry):
                 text = self.speaker.with_what_is_owed(text, tells_secret=DEALT_WORD in phrasing.slots)
             fields = self._fields_of(entry, branch, bound)
@@ -383,7 +452,13 @@ class _Performance:
     def _sayings(self, entry: Entry, cue: _Cue) -> Iterator[tuple[Phrasing, dict[str, str]]]:
         """The ways to say an entry that nobody can have heard yet, each with what stands in its slots."""
         visible = self.reading.visible_text
-        for phrasing in self.speaker.dice.sample(entry.phrasings, len(entry.phrasings)):
+        if entry.on == EVENT:
+            visible = "\n".join(line.text for line in self.reading.whole_discussion).lower()
+        phrasings = self.speaker.dice.sample(entry.phrasings, len(entry.phrasings))
+        if entry.on == EVENT:
+            # A question that is certain goes before a mere request to be told more.
+            phrasings.sort(key=lambda phrasing: "event.why" not in phrasing.slots)
+        for phrasing in phrasings:
             if phrasing.longest not in visible:
                 bound = self._bound_for(phrasing, cue)
                 if bound is not None:
@@ -450,6 +525,8 @@ class _Performance:
         if drawn:
             return self._drawn(from_list)
         name, is_of, condition = slot.partition(":")
+        if slot in EVENT_SLOTS:
+            return None if self.event is None else self.event.value_of(slot)
         if name in {"X", "a X", "x"}:
             return _as_thing(name, cue.noun, condition)
         if is_of:

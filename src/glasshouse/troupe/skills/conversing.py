@@ -129,7 +129,9 @@ class _Turn(BargainingLine):
             loose = [part for part in parts if part not in self.answers] or parts
             echoes = [part for part in loose if is_echo(part, self.reading)]
             parts.remove(echoes[0] if echoes else loose[-1])
-        return None
+        visitors = [line for line in self.reading.fresh_disturbances if line.origin == "visitor"]
+        text = self._first(["hear"], visitors[-1].handle) if visitors else ""
+        return Spoken(text, self.speaker.thought(self._act()), "") if text else None
 
     def _parts(self) -> Iterator[str]:
         if self.calling == "narrate":

@@ -1,6 +1,6 @@
 """Noticing: what a player with a part says of what a visitor told, beside a line of its script.
 
-A script answers the thing that a visitor names. Always holds: whoever speaks first after a visitor says what happened, the next asks about
+A script without lines of its own for events answers the thing that a visitor names. Always holds: whoever speaks first after a visitor says what happened, the next asks about
 it, and somebody comes back to it once; a line beside which there is no room for it is left as it is.
 """
 
@@ -15,10 +15,12 @@ from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import is_ref
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken
+from glasshouse.troupe.surroundings import bare_name
 from glasshouse.troupe.talk.happenings import slots_of
 from glasshouse.troupe.talk.situation import Event, Situation
 from glasshouse.troupe.talk.understanding import TALK
 
+_OUTSIDE: Final = frozenset({"visitor", "strange", "outside"})
 _TOLD: Final = ("note-event", "note-quoted")
 _ASKED: Final = ("ask-event",)
 _RETURNED: Final = ("return-event",)
@@ -29,7 +31,7 @@ lines_before_return_min: Final = 5
 def noticed(speaker: Speaker, branches: Sequence[Branch], reply: Reply) -> Reply:
     """The same reply, with a sentence about what a visitor told where that is due."""
     reading = speaker.reading
-    if not speaker.has_a_part or reply.branch.tool or not _has_visitors(reading):
+    if reading.part is None or reading.part.knows_events or reply.branch.tool or not _has_visitors(reading):
         return reply
     situation = Situation(reading)
     event = next((event for event in situation.events if event.line.origin == "visitor"), None)
@@ -37,7 +39,11 @@ def noticed(speaker: Speaker, branches: Sequence[Branch], reply: Reply) -> Reply
         return reply
     if _is_due(reading, event):
         if not event.notes:
-            return _told_first(speaker, branches, reply, _sentences(speaker, situation, event, _TOLD))
+            sentences = _sentences(speaker, situation, event, _TOLD)
+            tells_first = reply.branch.is_passing or _answers_what_comes_from_outside(reading, reply)
+            if tells_first:
+                return _told_first(speaker, branches, reply, sentences)
+            return _set_beside(speaker, reply, sentences)
         if not event.asks:
             return _set_beside(speaker, reply, _sentences(speaker, situation, event, _ASKED))
     elif event.notes and not event.returns and event.lines_since >= lines_before_return_min:
@@ -54,6 +60,14 @@ def _is_due(reading: Reading, event: Event) -> bool:
     return event.is_new_to_me and (
         event.line == reading.cause or event.line in (*reading.fresh, *reading.fresh_disturbances)
     )
+
+
+def _answers_what_comes_from_outside(reading: Reading, reply: Reply) -> bool:
+    """Whether the line answers what a visitor said. A line of the plot keeps its place, and stays whole."""
+    if reading.part is None:
+        return False
+    known = reading.part.script.recognised(bare_name(reading.me.handle), str(reply.fields.get("text", "")))
+    return known is not None and (known.entry.on in _OUTSIDE or bool(known.entry.hears))
 
 
 def _sentences(speaker: Speaker, situation: Situation, event: Event, moves: Sequence[str]) -> list[str]:

@@ -73,12 +73,14 @@ class _Naming(NamedTuple):
 def pointed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A line that names somebody for what they did; none if no kind asks for it, or nothing is to be said of anybody."""
     reading = speaker.reading
-    if reading.known or speaker.has_a_part or reading.rounds < rounds_before_naming_min:
+    if reading.known or speaker.has_a_part:
         return None
     matter = matter_of(reading.me.goal)
     if matter is not None and (matter.whos or matter.culprit):
         return None  # What the goal asks to decide, the talk decides.
     for branch in branches:
+        if branch.is_plain or branch.is_passing or reading.rounds < rounds_before_naming_min:
+            continue
         field = _field_of_handles(branch, reading.cast)
         if not field:
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import chain
 from typing import Final, TypeAlias
 
 from glasshouse.troupe.reading import Reading
@@ -33,13 +34,17 @@ _NO_LETTERS: Final = re.compile(r"[\W_]+")
 
 def is_echo(text: str, reading: Reading) -> bool:
     """Whether a line is an echo of one that can be seen, of the scene, or of what my manifest says."""
-    if len(_words(text)) < words_compared_min:
+    words = _words(text)
+    if len(words) < words_compared_min:
         return False
+    runs = _runs(text)
     me = reading.me
-    lines = (line.text for line in (*reading.discussion, *reading.remembered, *reading.disturbances))
-    return any(
-        _is_echo_of(text, other) for other in (*lines, *reading.refused, reading.scene, me.goal, me.persona)
-    )
+    lines = [line.text for line in chain(reading.discussion, reading.remembered, reading.disturbances)]
+    texts = (*lines, *reading.refused, reading.scene, me.goal, me.persona)
+    # Each run covers at most three words, which is quicker to see than which ones.
+    runs_min = len(words) * echo_percent_min / (run_words * 100)
+    in_common = [common for common in map(runs.intersection, map(_runs, texts)) if len(common) >= runs_min]
+    return any(_covers_half(words, common) for common in in_common)
 
 
 def goes_in_circles(text: str) -> bool:
@@ -49,12 +54,12 @@ def goes_in_circles(text: str) -> bool:
     return any(times >= looped_times_min for times in groups.values())
 
 
-def _is_echo_of(text: str, other: str) -> bool:
-    words = _words(text)
-    known = _runs(other)
-    counted = count = 0
+def _covers_half(words: tuple[str, ...], runs: frozenset[Run]) -> bool:
+    """Whether half of the words stand in one of these runs."""
+    counted = 0
+    count = 0
     for start in range(len(words) - run_words + 1):
-        if words[start : start + run_words] in known:
+        if words[start : start + run_words] in runs:
             stop = start + run_words
             count += stop - max(start, counted)
             counted = stop

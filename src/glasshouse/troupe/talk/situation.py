@@ -256,7 +256,12 @@ class Situation:
         happened = [line for line in (*brought, *lines) if line.ref != "1" and self._tells_an_event(line)]
         events = []
         for line in reversed(happened):
-            happenings = happenings_in(line.text)
+            is_of_visitor = line.origin == "visitor"
+            happenings = tuple(
+                happening
+                for happening in happenings_in(line.text, is_of_visitor=is_of_visitor)
+                if not (happening.is_only_said and happening.quoted.endswith("?"))
+            )
             # What can only be quoted is not spoken of where something else can be said.
             said_again = tuple(happening for happening in happenings if happening.told)
             if not said_again or said_again[0].told.startswith(("it is ", "it was ", "they ")):

@@ -17,6 +17,7 @@ _STATES: Final = frozenset(
     {
         "want", "need", "know", "own", "belong", "smell", "seem", "look", "sound", "sit", "stand", "lie", "hang",
         "live", "wait", "like", "love", "hate", "burn", "sleep", "lead", "mean", "contain", "fear", "hope",
+        "think", "believe", "remember",
     }
 )  # fmt: skip
 """What goes on after it was told, so that it is told again in the present."""
@@ -39,9 +40,16 @@ def _base_of_past() -> Mapping[str, str]:
     return MappingProxyType(pasts)
 
 
+def is_past_and_plain(word: str) -> bool:
+    """Whether a verb, in small letters, is the same in the past: `cut`, `put`."""
+    forms = _irregular().get(word)
+    return forms is not None and forms.past == word
+
+
 @lru_cache(maxsize=1)
 def _plain_verbs() -> frozenset[str]:
-    return of_sort("verb") | frozenset(_irregular()) | shelf.words_listed("verbs.txt")
+    of_events = frozenset(row[0] for row in shelf.rows("event_verbs.tsv"))
+    return of_sort("verb") | frozenset(_irregular()) | shelf.words_listed("verbs.txt") | of_events
 
 
 def is_plain_verb(word: str) -> bool:
@@ -77,6 +85,14 @@ def base_behind_he(word: str) -> str:
             [word[:-2], word[:-1]] if word[:-2].endswith(("s", "x", "z", "ch", "sh", "o")) else [word[:-1]]
         )
     return next((form for form in forms if is_plain_verb(form)), "")
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def behind_he(base: str) -> str:
+    """A verb as it stands behind `he`: `goes`."""
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{base}es"
+    return f"{base[:-1]}ies" if base.endswith("y") and base[-2:-1] not in _VOWELS else f"{base}s"
 
 
 @lru_cache(maxsize=word_cache_words_max)
