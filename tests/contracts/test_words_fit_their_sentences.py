@@ -7,11 +7,8 @@ import pytest
 from glasshouse import play
 from glasshouse.manifests.world_folders import bundled_worlds
 from tests.contracts.test_worlds_of_newcomers import SEEDS, WORLDS, played, said_in
-from tests.contracts.word_tagger import classes, fillers_in, wrong_in
+from tests.contracts.word_tagger import fillers_in, wrong_in
 from tests.simulation.seeds import rig_seeds
-
-unlisted_share_max = 0.25
-"""The tagger's own words are sorted by hand: new worlds may name a few that it does not know."""
 
 
 @pytest.mark.parametrize(
@@ -56,5 +53,5 @@ def test_in_worlds_of_newcomers_every_word_fits_its_sentence() -> None:
     heads = [filler.head for line in lines for filler in fillers_in(line)]
 
     assert [(line, wrong) for line in lines if (wrong := wrong_in(line))] == []
-    assert len(heads) > 100
-    assert sum(head not in classes() for head in heads) <= unlisted_share_max * len(heads)
+    # The general talk has no sentence into which any noun may be set.
+    assert heads == []

@@ -67,7 +67,7 @@ def pattern_of(text: str) -> Pattern:
     return _pattern(text[:-1] if text.endswith(("?", ".", "!")) else text, mark)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def cores(move: str, heading: str = "") -> tuple[Pattern, ...]:
     """The sentences of a move, or those under one of its headings."""
     lines = shelf.sections(f"grammar/{move}.txt").get(heading, ())

@@ -14,7 +14,7 @@ from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
-from glasshouse.troupe.talk.credits import PointMade, points_of, sum_of
+from glasshouse.troupe.talk.credits import CALM, FAIR, QUOTE, SHOWN, PointMade, points_of, sum_of
 from glasshouse.troupe.talk.own_story import story_of
 from glasshouse.troupe.talk.understanding import TALK
 
@@ -33,7 +33,7 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if branch is None or speaker.has_a_part or not _is_talk(speaker.reading):
         return None
     reading = speaker.reading
-    before = [line for line in reading.discussion if line.fields.get("winner")]
+    before = [line for line in (*reading.remembered, *reading.discussion) if line.fields.get("winner")]
     contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
     points = {name: points_of(reading.discussion, name) for name in contestants}
     if not any(points.values()) and not all(
@@ -41,15 +41,49 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     ):
         return None
     winner = _ahead(points)
-    quoted = ", ".join(line.text for line in before)
-    fresh = [point for point in points.get(winner, ()) if point.sentence not in quoted]
-    if not winner or not fresh:
+    if not winner:
         return _undecided(speaker, branch, points, before)
     last = str(before[-1].fields["winner"]) if before else _NOBODY
-    move = "verdict" if last == _NOBODY else "verdict-again" if last == winner else "verdict-other"
-    text = _sentence(speaker, move, {"winner": name_of(winner), "quote": fresh[0].sentence})
-    cites = [point.line.ref for point in (fresh[0], *points[winner])]
+    verdicts_before = " ".join(line.text for line in before)
+    fresh = [
+        point
+        for point in points[winner]
+        if point.sort and not (point.words and _as_theirs(point, winner) in verdicts_before)
+    ]
+    cites = [point.line.ref for point in (*fresh, *points[winner])]
+    text = _words_for(speaker, winner, last, fresh, points)
     return _verdict(speaker, branch, text, winner, cites)
+
+
+def _words_for(
+    speaker: Speaker, winner: str, last: str, fresh: Sequence[PointMade], points: dict[str, list[PointMade]]
+) -> str:
+    """What is said of the winner: what they did that was not said yet; else that nothing has changed."""
+    slots = {"winner": name_of(winner)}
+    if last == winner:
+        quotes = [point.words for point in fresh if point.sort == QUOTE and point.words]
+        if not fresh or fresh[0].sort == QUOTE:
+            again = ["verdict-again-quote", "verdict-again"] if quotes else ["verdict-again"]
+            return _of_the_first(speaker, again, slots | ({"quote": quotes[0]} if quotes else {}))
+    others = [name for name in points if name != winner]
+    shown = [name for name in points if any(point.sort == SHOWN for point in points[name])]
+    moves: list[str] = []
+    for point in fresh:
+        if point.words:
+            slots["quote"] = _as_theirs(point, winner)
+            moves = ["verdict-quote"]
+            if point.sort == SHOWN and shown == [winner] and others:
+                slots["other"] = name_of(others[0])
+                moves = ["verdict-only", "verdict-shown"]
+            elif point.sort == SHOWN:
+                moves = ["verdict-shown"]
+            break
+        if point.sort in {FAIR, CALM}:
+            moves = [f"verdict-{point.sort}"]
+            break
+    text = _of_the_first(speaker, [*moves, "verdict-again"], slots)
+    has_turned = last not in {_NOBODY, winner}
+    return f"{_sentence(speaker, 'verdict-turn', {})} {text}" if has_turned else text
 
 
 def _is_talk(reading: Reading) -> bool:
@@ -73,9 +107,9 @@ def _undecided(
     best = [mine[0].line.ref for mine in points.values() if mine]
     cites = best or [line.ref for line in speaker.reading.discussion[-1:]]
     text = _sentence(speaker, "verdict-nobody" if best else "verdict-silence", {})
-    want = story_of(speaker.reading.me).want
-    if want and not any(want in line.text for line in before):
-        text = f"{text} I want {want}."
+    story = story_of(speaker.reading.me)
+    if story.want and not story.deed and not any(story.want in line.text for line in before):
+        text = f"{text} {_sentence(speaker, 'verdict-wish', {'wish': story.want})}"
     return _verdict(speaker, branch, text, _NOBODY, cites)
 
 
@@ -89,6 +123,24 @@ def _verdict(speaker: Speaker, branch: Branch, text: str, winner: str, cites: Se
         winner=winner if winner in words else words[-1],
         cites=list(dict.fromkeys(cites))[:lines_cited_max],
     )
+
+
+def _as_theirs(point: PointMade, name: str) -> str:
+    """What a verdict repeats of a point: words that were said as they were, a thing that was shown as its owner's."""
+    if point.sort != SHOWN:
+        return point.words
+    thing = point.words.partition(",")[0]
+    return f"{name_of(name)}'s {thing.removeprefix('my ')}" if thing.startswith("my ") else thing
+
+
+def _of_the_first(speaker: Speaker, moves: Sequence[str], slots: dict[str, str]) -> str:
+    """A sentence of the first of some moves that has one which was not said in sight; else of the first."""
+    visible = speaker.reading.visible_text
+    for move in moves:
+        fitting = [pattern for pattern in cores(TALK, move) if fits(pattern, slots)]
+        if any(pattern.longest not in visible for pattern in fitting):
+            return _sentence(speaker, move, slots)
+    return _sentence(speaker, moves[-1], slots)
 
 
 def _sentence(speaker: Speaker, move: str, slots: dict[str, str]) -> str:

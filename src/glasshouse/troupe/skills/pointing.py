@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from glasshouse.troupe.grammar import cores, filled, fits, with_capitals
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
+from glasshouse.troupe.talk.matters import matter_of
 from glasshouse.troupe.talk.situation import QUESTIONS, Situation
 from glasshouse.troupe.talk.understanding import TALK
 
@@ -33,10 +34,12 @@ _FAVOURING: Final = re.compile(
 _GOOD: Final[Mapping[str, str]] = MappingProxyType(
     {
         "help-yes": "is ready to help",
+        "settle": "is ready to help",
+        "hold-word": "keeps a promise",
         "offer-help": "has offered to help",
         "give-reason": "told us why",
-        "give-plan": "had something like a plan",
-        "stand": "did not give in to a doubt",
+        "give-part": "told us what they can do",
+        "grudge": "can praise a rival",
         "tell-goal": "remembered why we are here",
         "return-event": "has not forgotten what happened",
         "note-event": "told us what happened",
@@ -46,15 +49,14 @@ _GOOD: Final[Mapping[str, str]] = MappingProxyType(
 """What somebody did -> why one is for them, the best reason first."""
 _BAD: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "break-word": "broke a promise",
         "keep-secret": "keeps something back",
         "look-away": "keeps looking away",
         "no-reason": "could not say why",
         "help-no": "will not help",
+        "refuse-term": "gives nothing for help",
         "refuse-reason": "waves every reason away",
         "decline": "wants no help from any of us",
-        "answer-event": "knows nothing when one asks",
-        "shrug-care": "shrugs at what others care about",
-        "doubt": "doubts everybody else",
     }
 )
 """What somebody did -> why one suspects them, the worst reason first."""
@@ -73,6 +75,9 @@ def pointed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     reading = speaker.reading
     if reading.known or speaker.has_a_part:
         return None
+    matter = matter_of(reading.me.goal)
+    if matter is not None and (matter.whos or matter.culprit):
+        return None  # What the goal asks to decide, the talk decides.
     for branch in branches:
         if branch.is_plain or branch.is_passing or reading.rounds < rounds_before_naming_min:
             continue

@@ -12,30 +12,56 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from glasshouse.troupe.reading import Heard
-from glasshouse.troupe.talk.understanding import understood
+from glasshouse.troupe.talk.understanding import MoveSaid, understood
 
-_WORTH: Final[Mapping[str, float]] = MappingProxyType(
+
+class _Worth(NamedTuple):
+    worth: float
+    sort: str
+    slot: str = ""
+    """The gap that a verdict repeats."""
+
+
+QUOTE: Final = "quote"
+SHOWN: Final = "shown"
+CALM: Final = "calm"
+FAIR: Final = "fair"
+
+_WORTH: Final[Mapping[str, _Worth]] = MappingProxyType(
     {
-        "give-reason": 2.0, "stand": 1.5, "oppose": 1.0, "stand-against": 1.0, "give-way": 1.5, "give-plan": 1.5, "tell-fact": 1.2, "tell-care": 1.0,
-        "bear-event": 1.0, "close": 0.8, "hold-want": 0.5, "tell-want": 0.8, "tell-want-too": 0.8, "help-yes": 1.0,
-        "no-reason": -0.5, "keep-secret": -0.5,
+        "present": _Worth(3.0, SHOWN, "made"),
+        "give-reason": _Worth(2.0, QUOTE, "fact"),
+        "boast": _Worth(1.5, QUOTE, "fact"),
+        "top": _Worth(1.5, QUOTE, "fact"),
+        "give-part": _Worth(1.2, QUOTE, "fact"),
+        "bear-event": _Worth(1.2, CALM),
+        "grudge": _Worth(1.0, FAIR),
+        "take-reason": _Worth(0.5, FAIR),
+        "oppose": _Worth(0.5, ""),
+        "tell-want": _Worth(0.4, ""),
+        "no-reason": _Worth(-0.5, ""),
+        "boast-plain": _Worth(-0.5, ""),
+        "keep-secret": _Worth(-0.5, ""),
     }
-)  # fmt: skip
-"""What a move is worth: a reason most, a wish little, a question nothing."""
+)
+"""What a move is worth, and as what a verdict speaks of it: a thing that is shown most, a reason much, a wish little."""
 _FOREIGN_WORTH: Final = 0.8
 """What a statement is worth that is none of the general talk."""
 quote_words_max: Final = 14
 """A longer sentence is not quoted in a verdict."""
+quote_words_min: Final = 4
+"""A shorter one says too little."""
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
 _CALL: Final = re.compile(r",\s*(?:contestant )?[A-Z][\w-]*(?:\s(?:of|the|[A-Z])[\w-]*){0,4}$")
 
 
 class PointMade(NamedTuple):
-    """One point that a contestant made: its line, what it is worth, and the sentence that made it."""
+    """One point that a contestant made: its line, what it is worth, as what it counts, and what may be repeated of it."""
 
     line: Heard
     worth: float
-    sentence: str
+    sort: str
+    words: str
 
 
 def points_of(lines: Iterable[Heard], contestant: str) -> list[PointMade]:
@@ -50,16 +76,23 @@ def sum_of(points: Sequence[PointMade]) -> float:
 
 
 def _points_in(line: Heard) -> list[PointMade]:
-    points = []
     moves = understood(line.text)
-    start = 0
+    if moves:
+        return [_point(line, said) for said in moves if said.move in _WORTH]
+    points = []
     for sentence in _SENTENCES.split(line.text):
-        at = line.text.find(sentence, start)
-        start = at + len(sentence)
-        move = next((said.move for said in moves if at <= said.at < start), "")
-        worth = _WORTH.get(move, 0.0) if moves else _FOREIGN_WORTH
-        if worth and not sentence.endswith("?"):
-            said = _CALL.sub("", sentence.rstrip(".!"))
-            if len(said.split()) <= quote_words_max and '"' not in said:
-                points.append(PointMade(line, worth, said))
+        words = _CALL.sub("", sentence.rstrip(".!"))
+        if sentence and not sentence.endswith("?"):
+            points.append(PointMade(line, _FOREIGN_WORTH, QUOTE, _quotable(words)))
     return points
+
+
+def _point(line: Heard, said: MoveSaid) -> PointMade:
+    worth = _WORTH[said.move]
+    words = (said.slots.get(worth.slot) or "") if worth.slot else ""
+    return PointMade(line, worth.worth, worth.sort, _quotable(words) if worth.sort == QUOTE else words)
+
+
+def _quotable(words: str) -> str:
+    """Words that a verdict may quote; empty if they are too many, too few, or quote somebody themselves."""
+    return words if quote_words_min <= len(words.split()) <= quote_words_max and '"' not in words else ""

@@ -12,17 +12,21 @@ from typing import Final, NamedTuple
 
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.talk.verbs import base_behind_he, base_of_past, is_plain_verb
-from glasshouse.troupe.vocabulary import is_a, of_sort
+from glasshouse.troupe.vocabulary import is_a, of_sort, stems_of
 from glasshouse.troupe.wants import want_of
 
 stories_cache_identities_max: Final = 512
 """The stories of more players are read again."""
 fact_words_max: Final = 18
 """A longer sentence of a persona is not told."""
+helped_words_max: Final = 9
+"""A longer deed is cut short where others may help with it."""
 short_deed_words_min: Final = 2
 """A deed that would have no more words is said in full."""
 
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
+_OF_OTHERS: Final = re.compile(r"\bit (?:has|is|was|had)\b")
+"""What speaks of something else than the player, or may."""
 _MINE: Final = {
     "his": "my",
     "her": "my",
@@ -39,10 +43,14 @@ _TAIL: Final = re.compile(
 )
 _SECRETLY: Final = re.compile(
     r"\b(?:without (?:anybody|anyone) noticing|before (?:anybody|anyone) notices|secretly|in secret|unnoticed"
-    r"|(?:nobody|no one) (?:to know|to notice|to see|to find out|to hear of)"
+    r"|(?:nobody|no one) to (?:know|notice|see|find|learn|hear)"
     r"|that (?:nobody|no one) (?:knows|notices|finds out|hears)"
     r"|not to be (?:found out|caught))\b"
 )
+_UNTOLD: Final = re.compile(
+    r"\b(?:tells? (?:nobody|no one)|will not (?:say|tell)|nobody knows|(?:his|her|your|a) secret|secretly|hides?)\b"
+)
+"""What stands in a sentence of a persona that its player keeps for itself."""
 
 
 class Story(NamedTuple):
@@ -59,14 +67,27 @@ class Story(NamedTuple):
     is_secret: bool = False
     """Whether it wants nobody to notice what it wants."""
     cares: tuple[str, ...] = ()
+    help: str = ""
+    """What stands behind `help me`: `steal the crown`, `get a bigger share`."""
 
 
 @lru_cache(maxsize=stories_cache_identities_max)
 def story_of(me: Identity) -> Story:
     """What a manifest lets its player say about itself."""
     want = want_of(me)
+    if not want.wish and want.want.startswith("that "):
+        want = want._replace(wish=_somebody_to(want.want.removeprefix("that ")))
     sentences = _SENTENCES.split(me.persona.strip())
-    facts = (_in_first_person(sentence, me.handle) for sentence in sentences)
+    kept = [sentence for sentence in sentences if _UNTOLD.search(sentence.lower())]
+    hidden = stems_of(" ".join(kept)) if kept else frozenset[str]()
+    facts = (
+        _in_first_person(sentence, me.handle)
+        for sentence in sentences
+        if sentence not in kept
+        and not _OF_OTHERS.search(sentence)
+        # Who is spoken to as `you` is not `they`.
+        and not (sentence.startswith("They ") and me.persona.startswith("You "))
+    )
     wish = _as_my_deed(want.wish)
     deed = wish.removeprefix("to ") if wish.startswith("to ") else ""
     return Story(
@@ -75,8 +96,31 @@ def story_of(me: Identity) -> Story:
         deed=deed,
         short=shortened(deed),
         is_secret=bool(_SECRETLY.search(me.wants.lower())),
-        cares=want.cares,
+        cares=tuple(care for care in want.cares if not stems_of(care) & hidden),
+        help=_helped(wish, deed),
     )
+
+
+def _somebody_to(clause: str) -> str:
+    """What stands behind `I want` for a clause: `one of you to ask a real question`; empty where its verb is not found."""
+    words = re.sub(r"\bthem\b", "you", clause).split()
+    for at, word in enumerate(words[1:], 1):
+        base = base_behind_he(word.lower())
+        if base:
+            return " ".join([*words[:at], "to", base, *words[at + 1 :]])
+    return ""
+
+
+def _helped(wish: str, deed: str) -> str:
+    """A want as what others may help with."""
+    if deed:
+        return deed if len(deed.split()) <= helped_words_max else shortened(deed)
+    if not wish:
+        return ""
+    words = wish.split()
+    if words[0].lower() == "no" and len(words) > 1:
+        return f"see to it that there {'are' if words[1].endswith('s') else 'is'} {wish}"
+    return f"get {wish}"
 
 
 def _as_my_deed(wish: str) -> str:

@@ -17,48 +17,71 @@ from glasshouse.troupe.voice import voice_of
 
 ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "ask-want": ("tell-want",),
+        "ask-want": ("tell-want", "hold-want", "keep-secret", "no-want"),
+        "press-secret": ("keep-secret", "tell-want", "hold-want", "no-want"),
         "ask-why": ("give-reason", "no-reason"),
-        "ask-way": ("give-way",),
-        "ask-help": ("help-yes", "help-no"),
-        "ask-progress": ("progress",),
-        "ask-still": ("still",),
-        "ask-care": ("give-reason", "no-reason"),
-        "ask-goal": ("give-plan",),
-        "ask-event": ("answer-event",),
-        "ask-scene": ("answer-scene",),
-        "ask-opinion": ("opinion",),
-        "ask-view": ("answer-view",),
-        "ask-hope": ("answer-hope",),
-        "doubt": ("stand",),
-        "oppose": ("stand-against",),
+        "ask-help": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),
+        "ask-help-for-chore": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),
+        "set-term": ("promise", "refuse-term"),
+        "hold-back": ("promise-care", "refuse-term"),
+        "help-if": ("agree", "refuse-term"),
         "offer-help": ("accept", "decline"),
+        "challenge": ("boast", "boast-plain"),
+        "oppose": ("stand-against",),
+        "ask-side": ("side-with", "side-other", "side-none"),
+        "ask-hold": ("hold-word", "break-word"),
+        "ask-part": ("give-part", "give-part-plain"),
+        "ask-stand": ("stand-for", "unsure"),
+        "ask-culprit": ("deny-it", "deny-plain", "keep-secret"),
+        "ask-event": ("answer-event",),
+        "ask-change": ("change-act", "change-hard", "change-none"),
         "accuse": ("reject",),
         "accuse-again": ("reject",),
     }
 )
-"""What waits for an answer -> the moves that are one. Of two, the temper chooses: the first is the friendly one."""
+"""What waits for an answer -> the moves that are one."""
 
 ECHOES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "accept": ("settle",),
-        "decline": ("let-be",),
+        "promise": ("settle",),
+        "promise-care": ("settle",),
+        "agree": ("settle",),
         "help-yes": ("thank",),
         "help-no": ("bear-no",),
-        "stand": ("yield-doubt",),
-        "progress": ("hear-progress",),
-        "still": ("hear-progress",),
-        "give-plan": ("take-plan",),
-        "give-way": ("hear-way",),
+        "help-no-rival": ("bear-no",),
+        "refuse-term": ("bear-no",),
+        "accept": ("settle-offer",),
+        "decline": ("let-be",),
+        "boast": ("top", "grudge"),
+        "side-with": ("thank-side",),
+        "side-other": ("bear-side",),
+        "hold-word": ("glad",),
+        "break-word": ("betrayed",),
+        "give-part": ("take-part",),
         "give-reason": ("take-reason", "refuse-reason"),
-        "no-reason": ("refuse-reason",),
-        "tell-care": ("take-care", "shrug-care"),
-        "tell-fact": ("take-reason",),
-        "keep-secret": ("hear",),
+        "keep-secret": ("doubt-secret",),
         "favour": ("take-favour",),
+        "change-act": ("hear-act",),
     }
 )
-"""What somebody told -> what one may say to it, once."""
+"""What was told me -> what I say to it, once."""
+
+OVERHEARD: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "tell-want": ("hear-want",),
+        "close-deal": ("hear-close",),
+        "settle": ("hear-bargain",),
+        "help-yes": ("hear-bargain",),
+        "help-no": ("hear-refusal",),
+        "help-no-rival": ("hear-refusal",),
+        "tell-deal": ("hear-deal",),
+        "present": ("hear-present",),
+        "try-won": ("hear-won",),
+        "try-lost": ("hear-lost",),
+        "count-won": ("take-won", "take-lost"),
+    }
+)
+"""What was told to everybody -> what one of them may say to it."""
 
 FOREIGN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -73,13 +96,14 @@ FOREIGN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 ACT_OF: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "ask-want": "ask", "ask-why": "ask", "ask-way": "ask", "ask-help": "ask", "ask-progress": "ask", "ask-still": "ask",
-        "ask-care": "ask", "ask-goal": "ask", "ask-event": "ask", "ask-scene": "ask", "ask-opinion": "ask",
-        "ask-view": "ask", "ask-hope": "ask",
-        "offer-help": "offer", "accept": "agree", "help-yes": "agree", "take-reason": "agree", "take-plan": "agree",
-        "settle": "agree", "doubt": "object", "refuse-reason": "object", "decline": "object", "help-no": "object",
-        "stand": "object", "oppose": "object", "stand-against": "object", "note-event": "wonder", "bear-event": "wonder", "return-event": "recall",
-        "narrate": "narrate", "close": "favour", "tell-goal": "extend", "reject": "object", "take-favour": "agree",
+        **dict.fromkeys((*ANSWERS, "ask-stand"), "ask"),
+        "oppose": "object", "offer-help": "offer", "set-term": "object", "hold-back": "object", "help-if": "offer",
+        "accept": "agree", "help-yes": "agree", "promise": "agree", "promise-care": "agree", "agree": "agree", "settle": "agree",
+        "take-reason": "agree", "side-with": "agree", "hold-word": "agree", "back": "agree",
+        "refuse-reason": "object", "decline": "object", "help-no": "object", "help-no-rival": "object", "refuse-term": "object",
+        "stand-against": "object", "break-word": "object", "betrayed": "object", "challenge": "object",
+        "note-event": "wonder", "bear-event": "wonder", "return-event": "recall", "narrate": "narrate",
+        "reject": "object", "take-favour": "agree", "tell-deal": "extend", "tell-goal": "extend",
     }
 )  # fmt: skip
 """Move -> the act whose mood goes with it; with the others goes one that the temper leans to."""

@@ -15,26 +15,44 @@ from glasshouse.troupe.kinds import WORLD_OBSERVED
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.speech_acts import REPORT, speech_act
+from glasshouse.troupe.talk.dealings import Dealing, MoveTold, dealings_in
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.own_story import Story, story_of
-from glasshouse.troupe.talk.replies import ANSWERS
-from glasshouse.troupe.talk.understanding import MoveSaid, understood
+from glasshouse.troupe.talk.replies import ANSWERS, ECHOES
+from glasshouse.troupe.talk.understanding import MoveSaid, called_before, understood
 from glasshouse.troupe.vocabulary import stem, stems_of
 
-QUESTIONS: Final = frozenset(
-    {
-        "ask-want", "ask-why", "ask-way", "ask-help", "ask-progress", "ask-still", "ask-care", "ask-goal", "ask-event", "ask-scene",
-        "ask-opinion", "ask-view", "ask-hope",
-    }
-)  # fmt: skip
+QUESTIONS: Final = frozenset(ANSWERS) - {"oppose"}
+_BARGAINS: Final = frozenset({"promise", "promise-care", "agree"})
+"""What closes a bargain only when the other says so, too."""
 ABOUT_EVENTS: Final = frozenset(
-    {"note-event", "note-event-too", "note-quoted", "ask-event", "answer-event", "bear-event", "return-event"}
+    {
+        "note-event",
+        "note-event-too",
+        "note-quoted",
+        "ask-event",
+        "answer-event",
+        "bear-event",
+        "return-event",
+        "ask-change",
+        "change-act",
+        "change-hard",
+        "change-none",
+        "report-on",
+    }
 )
+_ABOUT_THE_NEWEST: Final = frozenset(
+    {"answer-event", "ask-change", "change-act", "change-hard", "change-none", "report-on"}
+)
+"""Moves that speak of what happened without naming it."""
 _ROLES: Final = re.compile(r"([\w~-]+(?: [A-Z]\b)?)(?:@[\w~-]+)? \((\w+)")
 _SILENT_ROLES: Final = frozenset({"narrator", "judge", "audience"})
-TELLING_WANTS: Final = frozenset(
-    {"tell-want", "tell-want-too", "close", "hold-want", "oppose", "ask-help", "bear-event"}
+_WITH_WANT: Final = frozenset(
+    {"tell-want", "oppose", "help-no-rival", "close-alone", "hold-want", "bear-event"}
 )
+"""Moves that say what their speaker wants."""
+_WITH_HELP: Final = frozenset({"ask-help", "ask-help-for-chore", "help-if"})
+"""Moves that say what their speaker wants help with."""
 rivals_cache_pairs_max: Final = 1_024
 """For more pairs of wants it is asked again whether they are of one thing."""
 lines_a_question_waits_max: Final = 3
@@ -95,27 +113,58 @@ class Situation:
 
     def addressed(self, said: MoveSaid) -> str:
         """Whom a move calls by name; empty if nobody."""
-        return self.names.get(said.slots.get("you", "").lower(), "")
+        return self.names.get((said.slots.get("you") or "").lower(), "")
+
+    @cached_property
+    def moves_told(self) -> list[tuple[Heard, MoveSaid, str]]:
+        """All moves in sight with their lines and to whom they were said, oldest first. A reply without a name goes to
+        whoever said last what it replies to."""
+        moves: list[tuple[Heard, MoveSaid, str]] = []
+        lines = {line.ref: line for line in (*self.reading.remembered, *self.reading.discussion)}
+        for line in sorted(lines.values(), key=lambda line: int(line.ref)):
+            if line.origin != "cast":
+                continue
+            for said in understood(line.text):
+                to = self.addressed(said) or self.names.get(called_before(line.text, said.at).lower(), "")
+                if said.move == "tell-deal":
+                    to = self.names.get((said.slots.get("other") or "").lower(), "")
+                moves.append((line, said, to or self._meant(moves, line, said.move)))
+        return moves
+
+    def _meant(self, moves: list[tuple[Heard, MoveSaid, str]], line: Heard, move: str) -> str:
+        """To whom a reply without a name is said; empty if it is no reply."""
+        for before, said, to in reversed(moves):
+            is_for_it = to == line.handle or (not to and before.handle != line.handle)
+            if is_for_it and (move in ANSWERS.get(said.move, ()) or move in ECHOES.get(said.move, ())):
+                return before.handle
+        return ""
+
+    @cached_property
+    def dealings(self) -> list[Dealing]:
+        """Who asked whom for help, and how it stands."""
+        return dealings_in(
+            MoveTold(line.ref, line.handle, to, said.move) for line, said, to in self.moves_told
+        )
 
     @cached_property
     def said_by(self) -> dict[str, list[MoveSaid]]:
         """Who in sight said which moves, oldest first."""
         moves: dict[str, list[MoveSaid]] = {}
-        for line in (*self.reading.remembered, *self.reading.discussion):
-            if line.origin == "cast":
-                moves.setdefault(line.handle, []).extend(understood(line.text))
+        for line, said, _ in self.moves_told:
+            moves.setdefault(line.handle, []).append(said)
         return moves
 
     @cached_property
     def wants(self) -> dict[str, str]:
         """Handle -> what somebody said they want, in their words: `to win`, `a bigger share`."""
-        wants = {}
-        for handle, moves in self.said_by.items():
-            for said in moves:
-                wish = said.slots.get("want") or said.slots.get("wish")
-                deed = said.slots.get("deed")
-                if said.move in TELLING_WANTS and (wish or deed):
-                    wants[handle] = wish or f"to {deed}"
+        wants: dict[str, str] = {}
+        for line, said, _ in self.moves_told:
+            want = said.slots.get("want") if said.move in _WITH_WANT else None
+            if said.move in _WITH_HELP and line.handle not in wants:
+                helped = said.slots.get("help") or ""
+                want = helped.removeprefix("get ") if helped.startswith("get ") else f"to {helped}"
+            if want:
+                wants[line.handle] = want
         return wants
 
     def is_rival(self, handle: str) -> bool:
@@ -126,12 +175,7 @@ class Situation:
     @cached_property
     def cares(self) -> dict[str, str]:
         """Handle -> what somebody last said they care about."""
-        return {
-            handle: said.slots["care"]
-            for handle, moves in self.said_by.items()
-            for said in moves
-            if said.move == "tell-care" and "care" in said.slots
-        }
+        return {line.handle: said.slots["care"] for line, said, _ in self.moves_told if "care" in said.slots}
 
     @cached_property
     def next_speaker(self) -> str:
@@ -167,21 +211,22 @@ class Situation:
             if not line.fields.get("winner"):
                 said_since.update(said.move for said in understood(line.text))
                 lines_since += 1
-        questions = [item for item in opened if item.said is None or item.said.move in QUESTIONS]
-        return questions or opened[:1]
+        due = [item for item in opened if item.said is None or item.said.move in QUESTIONS | _BARGAINS]
+        return due or opened[:1]
 
     def _opened(self, line: Heard, said_since: set[str], lines_since: int) -> Iterator[Open]:
         """What a line asks of me by name, or of anybody where nobody has answered since."""
         me = self.reading.me.handle
         is_newest = lines_since == 0
-        moves = understood(line.text)
-        for said in reversed(moves):
-            to = self.addressed(said)
+        moves = [(said, to) for heard, said, to in self.moves_told if heard.ref == line.ref]
+        if not moves:
+            moves = [(said, self.addressed(said)) for said in understood(line.text)]
+        for said, to in reversed(moves):
             is_for_anybody = not to and said.move in QUESTIONS and "you" not in said.slots
             is_answered = not said_since.isdisjoint(ANSWERS.get(said.move, ()))
             if to == me or (is_for_anybody and not is_answered and lines_since < lines_a_question_waits_max):
                 yield Open(line, said)
-        if line.text.rstrip('" ').endswith("?") and not any(said.pattern.mark == "?" for said in moves):
+        if line.text.rstrip('" ').endswith("?") and not any(said.pattern.mark == "?" for said, _ in moves):
             others = [
                 name for name, handle in self.names.items() if handle != me and name in line.text.lower()
             ]
@@ -250,9 +295,9 @@ class Situation:
             line,
             happenings,
             len(later),
-            sum(move != "ask-event" for move in counts),
-            counts.count("ask-event"),
-            counts.count("return-event"),
+            sum(move not in {"ask-event", "ask-change"} for move in counts),
+            counts.count("ask-event") + counts.count("ask-change"),
+            counts.count("return-event") + counts.count("report-on"),
             is_met_by_me=any(own),
             is_new_to_me=not own,
         )
@@ -292,7 +337,7 @@ def _moves_about(line: Heard, stems: frozenset[str]) -> list[str]:
             gaps = " ".join(
                 said.slots.get(name) or "" for name in ("told", "again", "question", "ongoing", "quoted")
             )
-            if stems & stems_of(gaps) or (said.move == "answer-event" and not gaps.strip()):
+            if stems & stems_of(gaps) or (said.move in _ABOUT_THE_NEWEST and not gaps.strip()):
                 moves.append(said.move)
     if not moves and len(stems & stems_of(line.text)) * 2 > len(stems):
         moves.append("note-event")

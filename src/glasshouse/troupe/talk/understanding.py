@@ -19,6 +19,8 @@ understood_cache_texts_max: Final = 8_192
 part_chars_min: Final = 5
 """A sentence with no longer fixed part is not recognised: too much would look like it."""
 
+opening_words_max: Final = 3
+"""So many words may stand before the first sentence of a line, with a comma behind them."""
 _NAMES: Final = frozenset({"you", "other"})
 _NAME: Final = r"[\w'\u2019-]+(?: [\w'\u2019-]+){0,4}?"
 
@@ -43,7 +45,7 @@ class _Known(NamedTuple):
 
 @lru_cache(maxsize=1)
 def moves() -> tuple[str, ...]:
-    """All moves of the general talk, in the order of the data."""
+    """All headings of the general talk, in the order of the data: a move, or a move and a manner behind a stroke."""
     return tuple(shelf.sections(f"grammar/{TALK}.txt"))
 
 
@@ -54,7 +56,7 @@ def _known() -> tuple[_Known, ...]:
         for pattern in cores(TALK, move):
             part = max((text.strip() for text in pattern.texts), key=len).lower()
             if len(part) >= part_chars_min:
-                known.append(_Known(move, pattern, _regex(pattern), part))
+                known.append(_Known(move.partition("/")[0], pattern, _regex(pattern), part))
     # Of two that fit, the one that says more by itself is meant.
     known.sort(key=lambda sentence: -sum(map(len, sentence.pattern.texts)))
     return tuple(known)
@@ -69,7 +71,22 @@ def _regex(pattern: Pattern) -> re.Pattern[str]:
         seen.add(slot)
         parts.append(re.escape(text))
     mark = r"\?" if pattern.mark == "?" else r"[.!]"
-    return re.compile(rf"(?:^|(?<=[.?!:] )){''.join(parts)}(?={mark})", re.IGNORECASE)
+    return re.compile(rf"(?:^|(?<=[.?!:,] )){''.join(parts)}(?={mark})", re.IGNORECASE)
+
+
+_CALL: Final = re.compile(r"(?:^|[.?!:] )([A-Z][\w'\u2019-]+(?: (?:of|the|[A-Z][\w'\u2019-]*)){0,5}), $")
+
+
+def _is_start(text: str, at: int) -> bool:
+    """Whether a sentence starts there, or goes on behind a name or a few words: `Big Tom, yes`, `bless it, yes`."""
+    before = text[:at]
+    return not before.endswith(", ") or before.count(" ") <= opening_words_max or bool(_CALL.search(before))
+
+
+def called_before(text: str, at: int) -> str:
+    """The name that stands before a sentence, if one does."""
+    called = _CALL.search(text[:at])
+    return called[1] if called else ""
 
 
 @lru_cache(maxsize=understood_cache_texts_max)
@@ -80,7 +97,7 @@ def understood(text: str) -> tuple[MoveSaid, ...]:
     for move, pattern, regex, part in _known():
         if part not in lower:
             continue
-        match = regex.search(text)
+        match = next((match for match in regex.finditer(text) if _is_start(text, match.start())), None)
         if match is None or any(match.start() < end and start < match.end() for start, end, _ in moves_found):
             continue
         said = MoveSaid(move, pattern, match.groupdict(), match.start(), match.end())

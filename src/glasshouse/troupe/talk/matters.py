@@ -1,0 +1,122 @@
+"""Matters: what a goal asks everybody to decide, and what may be said for an answer.
+
+A goal may ask whether something is so, which of some deeds is to be done, who gets or does something, or who did
+something. Always holds: each answer is made of the goal's own words; a goal that asks none of these is no matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from glasshouse.troupe.talk.verbs import base_behind_he, base_of_past, is_plain_verb
+from glasshouse.troupe.vocabulary import stem, stems_of
+
+matters_cache_goals_max: Final = 256
+"""More goals are read again."""
+option_words_max: Final = 10
+"""A longer answer is not said."""
+
+YES: Final = "yes"
+NOT_YET: Final = "not yet"
+
+_WHETHER: Final = re.compile(r"\bwhether (.+?)(?:[.;]|$)", re.IGNORECASE)
+_WHO: Final = re.compile(r"\bwho (\w+) (.+?)(?= and who\b| when | if |[.,;]|$)", re.IGNORECASE)
+_KEEPING: Final = frozenset(
+    map(stem, ("save", "keep", "repair", "mend", "rescue", "protect", "preserve", "open"))
+)
+_LOSING: Final = frozenset(
+    map(stem, ("sell", "close", "shut", "destroy", "end", "burn", "remove", "leave", "abandon", "demolish"))
+)
+
+
+class Question(NamedTuple):
+    """`who gets the big room`: what one does, to what."""
+
+    verb: str
+    """In its plain form."""
+    behind_he: str
+    thing: str
+
+    @property
+    def deed(self) -> str:
+        """What one would do: `get the big room`."""
+        return f"{self.verb} {self.thing}"
+
+    def answer(self, name: str) -> str:
+        """`Omar gets the big room`."""
+        return f"{name} {self.behind_he} {self.thing}"
+
+
+class OpenQuestion(NamedTuple):
+    """What is to be decided."""
+
+    deeds: tuple[str, ...] = ()
+    """What may be done, in plain forms: `close it`, `sell it`."""
+    whether: str = ""
+    """What may be so."""
+    whos: tuple[Question, ...] = ()
+    culprit: str = ""
+    """What somebody did: `switched it off`."""
+
+    def answers(self) -> tuple[str, ...]:
+        """What one may say for it, where that does not depend on who is there."""
+        if self.whether:
+            return (YES, NOT_YET)
+        return tuple(f"we {deed}" for deed in self.deeds)
+
+
+@lru_cache(maxsize=matters_cache_goals_max)
+def matter_of(goal: str) -> OpenQuestion | None:
+    """What a goal asks to decide; none if it asks nothing."""
+    whether = _WHETHER.search(goal)
+    if whether:
+        return OpenQuestion(whether=whether[1])
+    deeds = _deeds_in(goal)
+    if deeds:
+        return OpenQuestion(deeds=deeds)
+    questions = []
+    for verb, thing in _WHO.findall(goal):
+        plain = base_behind_he(verb.lower())
+        if plain:
+            questions.append(Question(plain, verb.lower(), thing.strip()))
+        elif base_of_past(verb.lower()) or verb.lower().endswith("ed"):
+            return OpenQuestion(culprit=f"{verb.lower()} {thing.strip()}")
+    return OpenQuestion(whos=tuple(questions)) if questions else None
+
+
+def _deeds_in(goal: str) -> tuple[str, ...]:
+    for sentence in re.split(r"(?<=[.:?])\s+", goal):
+        parts = [part.strip(" .?") for part in re.split(r",? or |, ", sentence)]
+        is_choice = " or " in sentence and len(parts) > 1
+        if is_choice and all(
+            is_plain_verb(part.split(" ")[0].lower()) and len(part.split()) <= option_words_max
+            for part in parts
+            if part
+        ):
+            return tuple(f"{part[:1].lower()}{part[1:]}" for part in parts if part)
+    return ()
+
+
+def deed_for(want: str, deeds: Sequence[str], goal: str) -> str:
+    """The deed that somebody with such a want is for; empty if that is not to be told.
+
+    Whoever wants to save a thing is for mending or keeping it, if the goal names the thing.
+    """
+    words = want.lower().split()
+    verbs = [stem(word) for word in words[1:2]] if words[:1] == ["to"] else []
+    for deed in deeds:
+        if stem(deed.split()[0]) in verbs:
+            return deed
+    if not verbs or not (stems_of(want) - set(verbs)) & stems_of(goal):
+        return ""
+    group = _KEEPING if verbs[0] in _KEEPING else _LOSING if verbs[0] in _LOSING else frozenset[str]()
+    return next((deed for deed in deeds if stem(deed.split()[0]) in group), "")
+
+
+def is_for(want: str, clause: str, handle: str) -> bool:
+    """Whether somebody with such a want says yes to a clause: it is about the same, or about themselves."""
+    is_about_me = set(handle.lower().split("-")) <= set(re.findall(r"\w+", clause.lower()))
+    return is_about_me or len(stems_of(want) & stems_of(clause)) > 1
