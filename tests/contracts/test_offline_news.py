@@ -1,28 +1,61 @@
-"""What a visitor tells in a world with a script: told by whoever speaks first, asked about, and not forgotten."""
+"""What a visitor tells in a world whose script has no lines for events: told by whoever speaks first, asked about, and not forgotten."""
 
 from __future__ import annotations
 
 import asyncio
-from functools import cache
 
 import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds
+from glasshouse.manifests import load_world
 from glasshouse.troupe.talk.understanding import understood
 
-WORLDS = (
-    "almanac-oak", "far-end-of-the-attic", "hatbox-and-cello", "hedge-parliament", "keeper-of-dusk", "mystery-roots", "one-odd-acorn",
-    "plum-tree-table", "thousand-token-wood", "three-ways-in", "twenty-sprouts", "two-tale-hearth",
-)  # fmt: skip
 NEWS = "Somebody stole the key to the shed."
-turn_disturbed = 4
+turn_disturbed = 2
+SCENARIO = """\
+name: pond
+goal: Find out whose the boot is.
+cast: [heron, frog]
+governor: {max_turns: 9}
+"""
+CREATURE = """\
+name: {name}
+persona: {persona}
+schedule: {{tick_every: 1}}
+subscribes_to: [user.injected]
+may_emit: [agent.spoke]
+"""
+PERSONAS = {"heron": "A heron that stands on one leg.", "frog": "A frog that sits on a leaf."}
+SAID = {
+    "heron": ("The reeds are in my way.", "I stood in the mud until noon.", "One leg is enough for me.", "A ferry went by without a light.",
+              "My neck is longer than the jetty.", "Nobody fishes after supper here.", "Otters make poor guests, I find.", "Wind from the hill, as ever."),
+    "frog": ("This leaf is mine by right.", "Rain would suit everybody tonight.", "I can jump as far as that lamp.", "Somewhere a willow lost a branch.",
+             "Flies are late this year.", "My cousin sings better than I do.", "Water remembers every stone.", "The moon looks thin to me."),
+}  # fmt: skip
 
 
-@cache
-def lines_after_the_news(world: str) -> tuple[Event, ...]:
+def script() -> str:
+    parts = []
+    for handle, words in (("heron", "stands on one leg"), ("frog", "sits on a leaf")):
+        entries = [f"* {handle}-{number} report\n  {text}" for number, text in enumerate(SAID[handle])]
+        visitor = f"* {handle}-visitor react on=visitor again\n  {{X}}? Not here."
+        parts.append("\n".join([f"[part {handle}: {words}]", *entries, visitor]))
+    return "\n".join(parts)
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
+    """What was said after the news."""
+    world = tmp_path_factory.mktemp("worlds") / "pond"
+    (world / "creatures").mkdir(parents=True)
+    (world / "scenario.yaml").write_text(SCENARIO)
+    (world / "script.txt").write_text(script())
+    for name, persona in PERSONAS.items():
+        (world / "creatures" / f"{name}.yaml").write_text(CREATURE.format(name=name, persona=persona))
+
     async def play() -> tuple[Event, ...]:
         async with Terrarium(MemoryStore()) as t:
-            run = await t.open_world(world, rng_seed=11)
+            run = await t.open_world(load_world(world), rng_seed=11)
             await t.step(turn_disturbed)
             await t.disturb(run.id, NEWS)
             await t.run(run.id)
@@ -30,34 +63,23 @@ def lines_after_the_news(world: str) -> tuple[Event, ...]:
 
     events = asyncio.run(play())
     at = max(index for index, event in enumerate(events) if event.kind == kinds.USER_INJECTED)
-    said = (event for event in events[at + 1 :] if event.caused_by is not None)
-    return tuple(event for event in said if isinstance(event.payload.get("text"), str))
+    return [event for event in events[at + 1 :] if event.kind == kinds.AGENT_SPOKE]
 
 
-def moves_about_the_news(world: str) -> list[str]:
-    """What was done with the news, in the order of the lines."""
-    moves = []
-    for event in lines_after_the_news(world):
-        if "stole the key" in event.payload["text"]:
-            moves += [said.move for said in understood(event.payload["text"]) if said.move.endswith("-event")]
-    return moves
-
-
-@pytest.mark.parametrize("world", WORLDS)
-def test_whoever_speaks_first_says_what_happened_and_it_comes_back(world: str) -> None:
-    moves = moves_about_the_news(world)
-
-    assert moves[:1] == ["note-event"]
-    assert "return-event" in moves
-
-
-def test_most_worlds_ask_about_it_and_none_says_it_more_often_than_its_graphs_can() -> None:
-    asking = [world for world in WORLDS if "ask-event" in moves_about_the_news(world)]
-    one_graph = [
-        world for world in WORLDS if world not in {"hatbox-and-cello", "keeper-of-dusk", "three-ways-in"}
+def test_the_first_tells_it_the_next_asks_and_it_comes_back_once(lines: list[Event]) -> None:
+    about = [event for event in lines if "stole the key" in event.payload["text"]]
+    moves = [
+        said.move
+        for event in about
+        for said in understood(event.payload["text"])
+        if said.move.endswith("-event")
     ]
 
-    assert len(asking) >= len(WORLDS) - 2
-    assert {world: moves_about_the_news(world).count("return-event") for world in one_graph} == dict.fromkeys(
-        one_graph, 1
-    )
+    assert moves == ["note-event", "ask-event", "return-event"]
+    assert about[0].actor != about[1].actor
+
+
+def test_lines_of_the_script_keep_their_words_beside_the_news(lines: list[Event]) -> None:
+    assert "? Not here." in lines[0].payload["text"]
+    for event in lines[2:]:
+        assert any(text in event.payload["text"] for text in SAID[event.actor])

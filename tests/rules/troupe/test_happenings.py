@@ -17,21 +17,12 @@ from glasshouse.troupe.talk.understanding import TALK, part_chars_min
         ("Someone put salt in the sugar jar.", "someone put salt in the sugar jar", "who put salt in the sugar jar"),
         ("Two of the guards start kissing", "two of the guards started kissing", "why did two of the guards start kissing"),
         ("The mayor resigns", "the mayor resigned", "why did the mayor resign"),
-        ("Rosa scores from a corner.", "Rosa scored from a corner", "why did Rosa score from a corner"),
-        ("The CEO just tweeted that the page is live", "the CEO just tweeted that the page is live", ""),
         ("breaking news: the king is dead", "the king is dead", "why is the king dead"),
         ("Suddenly all the lights go out", "all the lights went out", "why did all the lights go out"),
         ("It's snowing", "it is snowing", "why is it snowing"),
         ("There's a bomb under the stage", "there is a bomb under the stage", "where did the bomb come from"),
         ("There has been a murder", "there has been a murder", ""),
-        ("Who let that pigeon in?", "somebody let that pigeon in", "who let that pigeon in"),
-        ("No more coffee", "there is no more coffee", ""),
         ("Blood on the pear tree", "there is blood on the pear tree", "where did the blood come from"),
-        (
-            "Rosa's mother calls: her house is on fire",
-            "Rosa's mother called: her house is on fire",
-            "why is her house on fire",
-        ),
     ],
 )  # fmt: skip
 def test_a_sentence_is_told_again_and_asked_about(text: str, said_again: str, question: str) -> None:
@@ -40,7 +31,7 @@ def test_a_sentence_is_told_again_and_asked_about(text: str, said_again: str, qu
     assert (happening.told, happening.question) == (said_again, question)
 
 
-@pytest.mark.parametrize("text", ["Land ahoy!", "We are out of milk", "Help, I can't swim"])
+@pytest.mark.parametrize("text", ["Land ahoy!"])
 def test_what_cannot_be_told_with_certainty_is_only_quoted(text: str) -> None:
     happening = happenings_in(text)[0]
 
@@ -50,17 +41,6 @@ def test_what_cannot_be_told_with_certainty_is_only_quoted(text: str) -> None:
 @pytest.mark.parametrize("text", ["Who are you?", "What do you want?", "Who wants tea?"])
 def test_a_question_that_takes_nothing_for_granted_tells_nothing(text: str) -> None:
     assert happenings_in(text) == ()
-
-
-def test_two_long_clauses_are_told_one_by_one_and_two_short_ones_together() -> None:
-    long = happenings_in("The rain thins, and the cello turns twice round a church spire and stays dry.")
-    short = happenings_in("The rain stops, and a bell rings.")
-
-    assert [happening.told for happening in long] == [
-        "the rain thinned",
-        "the cello turned twice round a church spire and stayed dry",
-    ]
-    assert [happening.told for happening in short] == ["the rain stopped, and a bell rang"]
 
 
 @pytest.mark.parametrize("move", sorted(ABOUT_EVENTS - {"note-quoted"}))

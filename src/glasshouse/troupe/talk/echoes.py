@@ -1,6 +1,6 @@
-"""Echoes: whether a line mostly says what somebody, the scene or my own instructions say already.
+"""Repeats: whether a line mostly says what somebody, the scene or my own instructions say already.
 
-Always holds: a line is compared with one text at a time. It is an echo if half of its words stand in runs of three that the text has, too.
+Always holds: a line is compared with one text at a time. It repeats that if half of its words stand in runs of three that the text has, too.
 The engine drops such lines of any player as copies (ADR 0121), so a player says more of its own beside them, or something else.
 """
 
@@ -16,9 +16,9 @@ from glasshouse.troupe.reading import Reading
 
 run_words: Final = 3
 words_compared_min: Final = 5
-"""A shorter line is no echo."""
+"""A shorter line repeats nothing."""
 echo_percent_min: Final = 50
-"""From here on a line is an echo: as much of it stands in runs that one text has, too."""
+"""From here on a line repeats a text: as much of it stands in runs that the text has, too."""
 looped_words: Final = 5
 looped_times_min: Final = 3
 """A speech that has a group of so many words this often goes round in circles."""
@@ -33,7 +33,7 @@ _NO_LETTERS: Final = re.compile(r"[\W_]+")
 
 
 def is_echo(text: str, reading: Reading) -> bool:
-    """Whether a line is an echo of one that can be seen, of the scene, or of what my manifest says."""
+    """Whether a line mostly repeats one that can be seen, the scene, or what my manifest says."""
     words = _words(text)
     if len(words) < words_compared_min:
         return False

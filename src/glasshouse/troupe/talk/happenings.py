@@ -332,6 +332,9 @@ def _event(sentence: str, *, is_of_visitor: bool = False) -> Happening:
         verb = tokens[1].lower() if is_state(base) or base in {"be", "have"} else past_of(base)
         clause = _spaced([first, verb, *tokens[2:]])
         return plain._replace(told=clause, told_again=clause)
+    if [token.lower() for token in tokens[:3]] in (["there", "has", "been"], ["there", "have", "been"]):
+        whole = _spaced(["there", *tokens[1:]])
+        return plain._replace(told=whole, told_again=whole, is_fragment=True)
     if tokens[0].lower() == "there" and len(tokens) > 2 and tokens[1].lower() in _BE:
         there = _fragment(plain, tokens[2:], tokens[1].lower())
         whole = _spaced([tokens[0].lower(), *tokens[1:]])
