@@ -20,7 +20,7 @@ from glasshouse.troupe.talk.matters import NOT_YET
 
 rounds_of_introductions: Final = 3
 """Later nobody says what they want and what all have to do as if for the first time."""
-rounds_before_second_request: Final = 3
+rounds_before_second_request: Final = 2
 """Whoever has a promise asks for no other one sooner."""
 requests_max: Final = 2
 """Nobody asks more often for help."""
