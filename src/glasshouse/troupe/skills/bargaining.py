@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from glasshouse.troupe.skills.branches import in_a_list
 from glasshouse.troupe.skills.telling_fields import (
+    is_for_one_deed,
     shown_by,
 )
 from glasshouse.troupe.skills.voting import VotingLine
 from glasshouse.troupe.speaking import name_of
-from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS
+from glasshouse.troupe.talk.dealings import BARGAINING, BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS, Dealing
 from glasshouse.troupe.talk.matters import NOT_YET
 
 rounds_of_introductions: Final = 3
@@ -31,12 +33,19 @@ lines_of_questions: Final = (3, 3)
 """Later nobody asks for reasons."""
 clause_words_max: Final = 10
 """A longer clause about what happened stands in no question."""
+dealings_summed_min: Final = 2
+dealings_summed_max: Final = 4
+"""A sum tells of no fewer and no more."""
+_SUMMED: Final = (GRANTED, REFUSED)
 closing_sentences_max: Final = 2
 """Nobody says more of how it ended."""
 CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
-    "close-lost", "close-judged", "count",
+    "close-lost", "close-judged", "close-sum", "count",
 )  # fmt: skip
+lines_before_performing_ends: Final = (6, 3)
+"""Later nobody does it: that it was done before may be out of sight."""
+_PERFORMING: Final = ("perform", "perform-for", "perform-plain")
 _DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|lost)\b")
 """What stands in a fact that helps nobody."""
 _WILLING: Final = 0.45
@@ -112,7 +121,8 @@ class BargainingLine(VotingLine):
     def _steps_of_a_contest(self) -> list[Callable[[], str]]:
         steps = [self._challenge, self._ask_why]
         mixed = self.dice.sample(steps, len(steps))
-        return [self._show, *mixed] if self.reading.rounds > 1 else [*mixed, self._show]
+        is_time = self.reading.rounds > (0 if self._has_to_perform else 1)
+        return [self._show, *mixed] if is_time else [*mixed, self._show]
 
     def _steps_of_a_talk(self) -> list[Callable[[], str]]:
         first = [self._oppose, self._ask_for_help, self._tell_the_goal, self._press]
@@ -142,13 +152,23 @@ class BargainingLine(VotingLine):
     @property
     def _has_to_show(self) -> bool:
         """Whether a judge has seen nothing of mine yet that I could show."""
-        is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present")
-        return is_time and shown_by(self.speaker, self.branches) is not None
+        is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present", *_PERFORMING)
+        performs = self._has_to_perform and not self._is_past(lines_before_performing_ends)
+        return is_time and (performs or shown_by(self.speaker, self.branches) is not None)
+
+    @property
+    def _has_to_perform(self) -> bool:
+        """Whether what is judged here is done, for want of a kind of line in which something is shown."""
+        return self.is_contest and not any(is_for_one_deed(branch) for branch in self.branches)
 
     def _show(self) -> str:
         """Something of my own, shown to everybody."""
+        if self._has_said("present", *_PERFORMING):
+            return ""
+        if self._has_to_perform:
+            return "" if self._is_past(lines_before_performing_ends) else self._first(_PERFORMING)
         shown = shown_by(self.speaker, self.branches)
-        if shown is None or self._has_said("present"):
+        if shown is None:
             return ""
         text = self._first(["present"], made=shown.words)
         if text:
@@ -156,6 +176,12 @@ class BargainingLine(VotingLine):
             self.given = shown.fields
             self.rests_on = text
         return text
+
+    def _to_a_challenge(self, to: str) -> str:
+        """What I can do, done where that is judged, else told."""
+        is_due = self._has_to_perform and not self._has_said(*_PERFORMING)
+        told = self._by_temper(("boast", "boast-plain"))
+        return self._first([*(_PERFORMING if is_due else ()), *told], to)
 
     def _oppose(self) -> str:
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
@@ -280,6 +306,9 @@ class BargainingLine(VotingLine):
         decided = self._decided()
         if decided or self._has_said(*CLOSINGS):
             return decided
+        summed = self._sum_of_dealings()
+        if summed:
+            return summed
         texts = []
         for move, other in self._ends():
             text = self._first([move], other=other)
@@ -288,6 +317,34 @@ class BargainingLine(VotingLine):
             if len(texts) == closing_sentences_max:
                 break
         return " ".join(texts)
+
+    def _sum_of_dealings(self) -> str:
+        """Who helps whom and who does not, told once by whoever first speaks of the end."""
+        is_open = not BARGAINING.isdisjoint(self.moves)
+        if self.is_contest or is_open or any(said.move == "close-sum" for _, said, _ in self.situation.moves_told):
+            return ""
+        held = [dealing for dealing in self.situation.dealings if dealing.state in _SUMMED]
+        if len(held) < dealings_summed_min:
+            return ""
+        parts: list[str] = []
+        for dealing in held:
+            back = any((dealing.asked, dealing.asker, dealing.state) == (d.asker, d.asked, d.state) for d in held)
+            text = self._dealing_told(dealing, is_mutual=back and dealing.state == GRANTED)
+            if text not in parts:
+                parts.append(text)
+        return self._first(["close-sum"], sum=in_a_list(parts[:dealings_summed_max]))
+
+    def _dealing_told(self, dealing: Dealing, *, is_mutual: bool) -> str:
+        names = sorted((dealing.asked, dealing.asker)) if is_mutual else [dealing.asked, dealing.asker]
+        if self.me in names and is_mutual:
+            names.sort(key=lambda handle: handle == self.me)
+        helper, helped = ("I" if handle == self.me else name_of(handle) for handle in names)
+        if is_mutual:
+            return f"{helper} and {helped} help each other"
+        helped = "me" if helped == "I" else helped
+        if dealing.state == REFUSED:
+            return f"{helper} {'do' if helper == 'I' else 'does'} not help {helped}"
+        return f"{helper} {'help' if helper == 'I' else 'helps'} {helped}"
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         """What is true of the end for me, the weightiest first."""

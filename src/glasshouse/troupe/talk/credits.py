@@ -24,12 +24,16 @@ class _Worth(NamedTuple):
 
 QUOTE: Final = "quote"
 SHOWN: Final = "shown"
+PERFORMED: Final = "performed"
 CALM: Final = "calm"
 FAIR: Final = "fair"
 
 _WORTH: Final[Mapping[str, _Worth]] = MappingProxyType(
     {
         "present": _Worth(3.0, SHOWN, "made"),
+        "perform": _Worth(3.0, PERFORMED, "fact"),
+        "perform-for": _Worth(3.0, PERFORMED),
+        "perform-plain": _Worth(3.0, PERFORMED),
         "give-reason": _Worth(2.0, QUOTE, "fact"),
         "boast": _Worth(1.5, QUOTE, "fact"),
         "top": _Worth(1.5, QUOTE, "fact"),
@@ -90,7 +94,7 @@ def _points_in(line: Heard) -> list[PointMade]:
 def _point(line: Heard, said: MoveSaid) -> PointMade:
     worth = _WORTH[said.move]
     words = (said.slots.get(worth.slot) or "") if worth.slot else ""
-    return PointMade(line, worth.worth, worth.sort, _quotable(words) if worth.sort == QUOTE else words)
+    return PointMade(line, worth.worth, worth.sort, _quotable(words) if worth.sort in {QUOTE, PERFORMED} else words)
 
 
 def _quotable(words: str) -> str:

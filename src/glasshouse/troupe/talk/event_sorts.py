@@ -1,0 +1,48 @@
+"""Event sorts: what small deed an event calls for, and how one refers to it when it has been told.
+
+Always holds: told from the event's own words alone; an event that the data does not know calls for no deed of its own
+sort, and one without a thing and without a known word is referred to in no sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.talk.happenings import Happening
+from glasshouse.troupe.vocabulary import WORD, stem
+
+reference_words_max: Final = 5
+"""A thing with more words is not named again."""
+_MEETABLE: Final = "meet"
+_GUARDED: Final = "guard"
+_STARTS: Final = ("the ", "that ", "his ", "her ", "our ")
+_DARKENED: Final = frozenset({"out", "off", "dark", "darkness", "flicker", "fail", "blackout"})
+
+
+class EventSort(NamedTuple):
+    """One event, sorted."""
+
+    deed: str = ""
+    """Which deed it calls for: `fire`, `wet`; empty if none is known."""
+    reference: str = ""
+    """How one speaks of it: `the rain`, `the referee`; empty if that is not certain."""
+
+
+def sort_of(happening: Happening) -> EventSort:
+    """What an event calls for. Somebody who comes is met; a light is looked for only where one went out."""
+    words = {word.lower() for word in WORD.findall(happening.told)}
+    stems = words | {stem(word) for word in words}
+    deed = reference = ""
+    for cue, sort, *named in shelf.rows("event_sorts.tsv"):
+        if cue not in stems or (sort == "dark" and not stems & _DARKENED):
+            continue
+        if sort == _MEETABLE and not happening.is_alive:
+            continue
+        deed, reference = sort, named[0] if named else ""
+        break
+    thing = happening.thing
+    is_named = thing.lower().startswith(_STARTS) and len(thing.split()) <= reference_words_max
+    if happening.is_alive and is_named and not deed:
+        deed = _GUARDED
+    return EventSort(deed, reference or (thing if is_named else ""))
