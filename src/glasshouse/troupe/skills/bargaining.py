@@ -45,7 +45,7 @@ CLOSINGS: Final = (
 )  # fmt: skip
 lines_before_performing_ends: Final = (6, 3)
 """Later nobody does it: that it was done before may be out of sight."""
-_PERFORMING: Final = ("perform", "perform-for", "perform-plain")
+_PERFORMING: Final = ("perform-thing", "perform", "perform-for", "perform-plain")
 _DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|lost)\b")
 """What stands in a fact that helps nobody."""
 _WILLING: Final = 0.45
@@ -292,7 +292,9 @@ class BargainingLine(VotingLine):
 
     def _challenge(self) -> str:
         to = self.situation.next_speaker
-        return self._first(["challenge"], to) if to and "challenge" not in self._told_to(to) else ""
+        has_done = any(said.move in _PERFORMING for said in self.situation.said_by.get(to, ()))
+        is_new = bool(to) and not has_done and "challenge" not in self._told_to(to)
+        return self._first(["challenge"], to) if is_new else ""
 
     def _ask_why(self) -> str:
         to = self.situation.next_speaker

@@ -184,9 +184,11 @@ class _Turn(BargainingLine):
         mine = [line.text for line in self.reading.discussion if self.reading.is_mine(line)]
         newest = [*mine[-lines_without_want_max:], " ".join(made)]
         is_told = any(stems & stems_of(text) for text in newest)
-        if not (stems and mine and self.story.is_secret) or is_told or self._is_closing:
+        is_late = self._is_past(lines_before_closing) or self.story.is_secret
+        is_long_ago = len(mine) >= lines_without_want_max or (is_late and bool(mine))
+        if not stems or is_told or not is_long_ago or self._is_closing:
             return False
-        return self.dice.random() < _WANTED
+        return (bool(made) or self.story.is_secret) and self.dice.random() < _WANTED
 
     @property
     def _is_closing(self) -> bool:
@@ -194,7 +196,9 @@ class _Turn(BargainingLine):
         return not set(CLOSINGS).isdisjoint(self.moves)
 
     def _touch(self) -> str:
-        return self._first(["look-away", "tell-care"])
+        if self.story.is_secret:
+            return self._first(["look-away", "tell-care"])
+        return self._first(["tell-care"])
 
     def _about_verdict(self) -> Iterator[str]:
         line = next((line for line in reversed(self.reading.fresh) if line.fields.get("winner")), None)

@@ -66,6 +66,8 @@ _CALLS: Final = frozenset(
 )
 _ORDERED: Final = re.compile(r" (?:down|up|in|out|back|off|on|over),$")
 """How an order ends that begins an example: `sit down,` is said to others, `bless it,` is not."""
+_WITH_WHICH: Final = re.compile(r"^to win \b(?:.* )?with ((?:a|an|my|the|our) [^,]+)$")
+"""With what somebody wants to win."""
 _LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
 _DWELT_ON: Final = frozenset(
@@ -316,6 +318,8 @@ class TalkLine:
                 slots["short"] = story.short
         elif (thing := _thing_wanted(self.reading.me.wants)) is not None:
             slots["wthing"] = thing.definite
+        with_which = _WITH_WHICH.search(story.want)
+        slots |= _filled_only(made=with_which[1] if with_which else "")
         facts = [fact for fact in story.facts if fact.lower() not in visible]
         if facts:
             slots["fact"] = facts[0] if facts[0].startswith("I ") else facts[0][:1].lower() + facts[0][1:]

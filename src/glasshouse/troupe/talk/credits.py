@@ -32,6 +32,7 @@ _WORTH: Final[Mapping[str, _Worth]] = MappingProxyType(
     {
         "present": _Worth(3.0, SHOWN, "made"),
         "perform": _Worth(3.0, PERFORMED, "fact"),
+        "perform-thing": _Worth(3.0, PERFORMED, "made"),
         "perform-for": _Worth(3.0, PERFORMED),
         "perform-plain": _Worth(3.0, PERFORMED),
         "give-reason": _Worth(2.0, QUOTE, "fact"),

@@ -15,6 +15,8 @@ from glasshouse.troupe.vocabulary import WORD, stem
 reference_words_max: Final = 5
 """A thing with more words is not named again."""
 _MEETABLE: Final = "meet"
+beginning_chars_min: Final = 5
+"""A shorter cue stands for the word alone."""
 _GUARDED: Final = "guard"
 _STARTS: Final = ("the ", "that ", "his ", "her ", "our ")
 _DARKENED: Final = frozenset({"out", "off", "dark", "darkness", "flicker", "fail", "blackout"})
@@ -29,13 +31,18 @@ class EventSort(NamedTuple):
     """How one speaks of it: `the rain`, `the referee`; empty if that is not certain."""
 
 
+def _has(stems: set[str], cue: str) -> bool:
+    """Whether a cue is among some words and stems; a long one may be the beginning of a word."""
+    return cue in stems or (len(cue) >= beginning_chars_min and any(word.startswith(cue) for word in stems))
+
+
 def sort_of(happening: Happening) -> EventSort:
     """What an event calls for. Somebody who comes is met; a light is looked for only where one went out."""
     words = {word.lower() for word in WORD.findall(happening.told)}
     stems = words | {stem(word) for word in words}
     deed = reference = ""
     for cue, sort, *named in shelf.rows("event_sorts.tsv"):
-        if cue not in stems or (sort == "dark" and not stems & _DARKENED):
+        if not _has(stems, cue) or (sort == "dark" and not stems & _DARKENED):
             continue
         if sort == _MEETABLE and not happening.is_alive:
             continue
