@@ -17,7 +17,16 @@ from glasshouse.troupe.skills.telling_fields import (
 )
 from glasshouse.troupe.skills.voting import VotingLine
 from glasshouse.troupe.speaking import name_of
-from glasshouse.troupe.talk.dealings import BARGAINING, BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS, Dealing
+from glasshouse.troupe.talk.dealings import (
+    BARGAINING,
+    BROKEN,
+    GRANTED,
+    OPEN,
+    PROMISED,
+    REFUSED,
+    TERMS,
+    Dealing,
+)
 from glasshouse.troupe.talk.matters import NOT_YET
 
 rounds_of_introductions: Final = 3
@@ -236,7 +245,7 @@ class BargainingLine(VotingLine):
         if "keep-secret" in {said.move for said in self.situation.said_by.get(to, ())}:
             is_last = len(silent) == 1 and "press-secret" not in asked
             return self._first(["press-secret"], to) if is_last else ""
-        is_early = self.reading.rounds <= rounds_of_introductions
+        is_early = self.reading.rounds < rounds_of_introductions
         return self._first(["ask-want"], to) if "ask-want" not in asked and is_early else ""
 
     def _hold_to_a_word(self) -> str:
@@ -323,14 +332,20 @@ class BargainingLine(VotingLine):
     def _sum_of_dealings(self) -> str:
         """Who helps whom and who does not, told once by whoever first speaks of the end."""
         is_open = not BARGAINING.isdisjoint(self.moves)
-        if self.is_contest or is_open or any(said.move == "close-sum" for _, said, _ in self.situation.moves_told):
+        if (
+            self.is_contest
+            or is_open
+            or any(said.move == "close-sum" for _, said, _ in self.situation.moves_told)
+        ):
             return ""
         held = [dealing for dealing in self.situation.dealings if dealing.state in _SUMMED]
         if len(held) < dealings_summed_min:
             return ""
         parts: list[str] = []
         for dealing in held:
-            back = any((dealing.asked, dealing.asker, dealing.state) == (d.asker, d.asked, d.state) for d in held)
+            back = any(
+                (dealing.asked, dealing.asker, dealing.state) == (d.asker, d.asked, d.state) for d in held
+            )
             text = self._dealing_told(dealing, is_mutual=back and dealing.state == GRANTED)
             if text not in parts:
                 parts.append(text)
@@ -378,7 +393,11 @@ class BargainingLine(VotingLine):
         culprit = self.matter is not None and self.matter.culprit
         if culprit and not any(said.move == "close-culprit" for _, said, _ in self.situation.moves_told):
             yield "close-culprit", ""
-        if self._goal and not any(said.move == "close-goal" for _, said, _ in self.situation.moves_told):
+        if (
+            self._goal
+            and not is_decided
+            and not any(said.move == "close-goal" for _, said, _ in self.situation.moves_told)
+        ):
             yield "close-goal", ""
 
     def _ends_of_a_contest(self) -> Iterator[tuple[str, str]]:

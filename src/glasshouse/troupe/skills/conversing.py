@@ -325,7 +325,12 @@ class _Turn(BargainingLine):
                 done = how_said(acting[-1][1])
                 return self._first(["report-on"], event=event.happenings[0], sort=done)
             is_old = event.line.origin == "world" and self._is_past(lines_before_closing)
-            is_time = not is_old and event.lines_since >= lines_before_return_min and not event.returns and not acting
+            is_time = (
+                not is_old
+                and event.lines_since >= lines_before_return_min
+                and not event.returns
+                and not acting
+            )
             likely = _RETURNED if event.line.origin != "world" else _RETURNED_OF_THE_WORLD
             if is_time and self.dice.random() < likely:
                 self.is_about_event = True

@@ -120,7 +120,9 @@ def _closest(speaker: Speaker, points: dict[str, list[PointMade]], before: Seque
         return ""
     story = story_of(speaker.reading.me)
     sought = stems_of(" ".join((story.want, *story.cares)))
-    fit = {name: len(sought & stems_of(" ".join(point.line.text for point in points[name]))) for name in shown}
+    fit = {
+        name: len(sought & stems_of(" ".join(point.line.text for point in points[name]))) for name in shown
+    }
     nearest = [name for name in shown if fit[name] == max(fit.values())]
     last = str(before[-1].fields["winner"]) if before else _NOBODY
     return last if last in nearest else speaker.dice.choice(nearest)

@@ -95,7 +95,9 @@ def _points_in(line: Heard) -> list[PointMade]:
 def _point(line: Heard, said: MoveSaid) -> PointMade:
     worth = _WORTH[said.move]
     words = (said.slots.get(worth.slot) or "") if worth.slot else ""
-    return PointMade(line, worth.worth, worth.sort, _quotable(words) if worth.sort in {QUOTE, PERFORMED} else words)
+    return PointMade(
+        line, worth.worth, worth.sort, _quotable(words) if worth.sort in {QUOTE, PERFORMED} else words
+    )
 
 
 def _quotable(words: str) -> str:

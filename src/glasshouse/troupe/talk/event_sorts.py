@@ -17,6 +17,7 @@ reference_words_max: Final = 5
 _MEETABLE: Final = "meet"
 beginning_chars_min: Final = 5
 """A shorter cue stands for the word alone."""
+_UNNAMED: Final = "-"
 _GUARDED: Final = "guard"
 _STARTS: Final = ("the ", "that ", "his ", "her ", "our ")
 _DARKENED: Final = frozenset({"out", "off", "dark", "darkness", "flicker", "fail", "blackout"})
@@ -52,4 +53,6 @@ def sort_of(happening: Happening) -> EventSort:
     is_named = thing.lower().startswith(_STARTS) and len(thing.split()) <= reference_words_max
     if happening.is_alive and is_named and not deed:
         deed = _GUARDED
+    if reference == _UNNAMED:
+        return EventSort(deed)
     return EventSort(deed, reference or (thing if is_named else ""))

@@ -148,7 +148,11 @@ class Situation:
         # What is replied to may be out of sight, where what it goes back to is not.
         begun = _BEGUN_BY.get(move, ())
         return next(
-            (to for before, said, to in reversed(moves) if before.handle == line.handle and said.move in begun),
+            (
+                to
+                for before, said, to in reversed(moves)
+                if before.handle == line.handle and said.move in begun
+            ),
             "",
         )
 
@@ -349,7 +353,8 @@ def _moves_about(line: Heard, stems: frozenset[str], named: frozenset[str]) -> l
     for said in understood(line.text):
         if said.move in ABOUT_EVENTS:
             gaps = " ".join(
-                said.slots.get(name) or "" for name in ("told", "again", "question", "ongoing", "quoted", "reference")
+                said.slots.get(name) or ""
+                for name in ("told", "again", "question", "ongoing", "quoted", "reference")
             )
             if named & stems_of(gaps) or (said.move in _ABOUT_THE_NEWEST and not gaps.strip()):
                 moves.append(said.move)
