@@ -16,6 +16,8 @@ from glasshouse.troupe.talk.happenings import happenings_in
         ("The light hums.", EventSort("", "the light")),
         ("An old farmer arrives with a sick goat.", EventSort("hurt", "the old farmer")),
         ("A stranger arrives.", EventSort("meet", "the stranger")),
+        ("A guard with a torch walks into the gallery.", EventSort("meet", "the guard with a torch")),
+        ("New complaints arrive by telephone.", EventSort("count", "the complaints")),
         ("Nobody moves.", EventSort()),
     ],
 )

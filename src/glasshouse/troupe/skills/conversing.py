@@ -290,7 +290,8 @@ class _Turn(BargainingLine):
                 acted = self._acted(event) if self.dice.random() < _ACTS_AT_ONCE else ""
                 yield acted or self._first(asking, self.situation.next_speaker, event=happening)
             elif not any(move.endswith("-event") or move.startswith("change-") for move in self.moves):
-                acted = "" if is_taken_on or event.asks else self._acted(event)
+                is_left = is_taken_on or self.situation.waits_for_another is not None
+                acted = "" if is_left else self._acted(event)
                 bearing = ["bear-event"] if event.line.origin == "world" else ["bear-event", "note-event-too"]
                 sort = "given" if self.dice.random() < _GIVEN else ""
                 yield acted or self._first(bearing, self._last_handle(), event=happening, sort=sort)

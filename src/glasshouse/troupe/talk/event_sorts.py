@@ -14,7 +14,8 @@ from glasshouse.troupe.vocabulary import WORD, stem
 
 reference_words_max: Final = 5
 """A thing with more words is not named again."""
-_MEETABLE: Final = "meet"
+_OF_ANYTHING: Final = frozenset({"arriv", "come", "came", "appear"})
+"""What things do, too: whoever walks or enters is somebody."""
 beginning_chars_min: Final = 5
 """A shorter cue stands for the word alone."""
 _UNNAMED: Final = "-"
@@ -45,7 +46,7 @@ def sort_of(happening: Happening) -> EventSort:
     for cue, sort, *named in shelf.rows("event_sorts.tsv"):
         if not _has(stems, cue) or (sort == "dark" and not stems & _DARKENED):
             continue
-        if sort == _MEETABLE and not happening.is_alive:
+        if cue in _OF_ANYTHING and not happening.is_alive:
             continue
         deed, reference = sort, named[0] if named else ""
         break
