@@ -28,6 +28,7 @@ from glasshouse.troupe.talk.dealings import (
     Dealing,
 )
 from glasshouse.troupe.talk.matters import NOT_YET
+from glasshouse.troupe.talk.replies import PERFORMING
 
 rounds_of_introductions: Final = 3
 """Later nobody says what they want and what all have to do as if for the first time."""
@@ -52,9 +53,8 @@ CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
     "close-lost", "close-judged", "close-sum", "count",
 )  # fmt: skip
-lines_before_performing_ends: Final = (6, 3)
+lines_before_performing_ends: Final = (9, 3)
 """Later nobody does it: that it was done before may be out of sight."""
-_PERFORMING: Final = ("perform-thing", "perform", "perform-for", "perform-plain")
 _DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|lost)\b")
 """What stands in a fact that helps nobody."""
 _WILLING: Final = 0.45
@@ -161,7 +161,7 @@ class BargainingLine(VotingLine):
     @property
     def _has_to_show(self) -> bool:
         """Whether a judge has seen nothing of mine yet that I could show."""
-        is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present", *_PERFORMING)
+        is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present", *PERFORMING)
         performs = self._has_to_perform and not self._is_past(lines_before_performing_ends)
         return is_time and (performs or shown_by(self.speaker, self.branches) is not None)
 
@@ -172,10 +172,10 @@ class BargainingLine(VotingLine):
 
     def _show(self) -> str:
         """Something of my own, shown to everybody."""
-        if self._has_said("present", *_PERFORMING):
+        if self._has_said("present", *PERFORMING):
             return ""
         if self._has_to_perform:
-            return "" if self._is_past(lines_before_performing_ends) else self._first(_PERFORMING)
+            return "" if self._is_past(lines_before_performing_ends) else self._first(PERFORMING)
         shown = shown_by(self.speaker, self.branches)
         if shown is None:
             return ""
@@ -186,11 +186,10 @@ class BargainingLine(VotingLine):
             self.rests_on = text
         return text
 
-    def _to_a_challenge(self, to: str) -> str:
-        """What I can do, done where that is judged, else told."""
-        is_due = self._has_to_perform and not self._has_said(*_PERFORMING)
-        told = self._by_temper(("boast", "boast-plain"))
-        return self._first([*(_PERFORMING if is_due else ()), *told], to)
+    def _done_or_told(self, to: str, told: tuple[str, ...]) -> str:
+        """What somebody asks of a contestant: done where that is judged and was not done, else told."""
+        is_due = self._has_to_perform and not self._has_said(*PERFORMING)
+        return self._first([*(PERFORMING if is_due else ()), *self._by_temper(told)], to)
 
     def _oppose(self) -> str:
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
@@ -301,7 +300,7 @@ class BargainingLine(VotingLine):
 
     def _challenge(self) -> str:
         to = self.situation.next_speaker
-        has_done = any(said.move in _PERFORMING for said in self.situation.said_by.get(to, ()))
+        has_done = any(said.move in PERFORMING for said in self.situation.said_by.get(to, ()))
         is_new = bool(to) and not has_done and "challenge" not in self._told_to(to)
         return self._first(["challenge"], to) if is_new else ""
 

@@ -375,7 +375,8 @@ class _Turn(BargainingLine):
             "ask-help": lambda to, _: self._to_a_request(to),
             "ask-help-for-chore": lambda to, _: self._to_a_request(to),
             "ask-hold": lambda to, _: self._to_a_doubt_of_my_word(to),
-            "challenge": lambda to, _: self._to_a_challenge(to),
+            "challenge": lambda to, _: self._done_or_told(to, ("boast", "boast-plain")),
+            "ask-why": lambda to, _: self._done_or_told(to, ("give-reason", "no-reason")),
             "ask-stand": lambda to, _: self._where_i_stand(to),
             "ask-culprit": lambda to, _: self._first(kept or ["deny-it", "deny-plain"], to),
             "ask-side": lambda to, said: self._to_a_choice_of_side(
