@@ -53,7 +53,7 @@ CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
     "close-lost", "close-judged", "close-sum", "count",
 )  # fmt: skip
-lines_before_performing_ends: Final = (9, 3)
+lines_before_performing_ends: Final = (7, 3)
 """Later nobody does it: that it was done before may be out of sight."""
 _DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|lost)\b")
 """What stands in a fact that helps nobody."""
@@ -162,8 +162,16 @@ class BargainingLine(VotingLine):
     def _has_to_show(self) -> bool:
         """Whether a judge has seen nothing of mine yet that I could show."""
         is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present", *PERFORMING)
-        performs = self._has_to_perform and not self._is_past(lines_before_performing_ends)
+        performs = self._has_to_perform and self._may_perform
         return is_time and (performs or shown_by(self.speaker, self.branches) is not None)
+
+    @property
+    def _may_perform(self) -> bool:
+        """Whether it is certain that I have not done it: nothing is out of sight yet, or it is early."""
+        lines = (*self.reading.remembered, *self.reading.discussion)
+        in_sight = len({line.ref for line in lines})
+        is_whole = bool(lines) and in_sight >= max(int(line.ref) for line in lines)
+        return is_whole or not self._is_past(lines_before_performing_ends)
 
     @property
     def _has_to_perform(self) -> bool:
@@ -175,7 +183,7 @@ class BargainingLine(VotingLine):
         if self._has_said("present", *PERFORMING):
             return ""
         if self._has_to_perform:
-            return "" if self._is_past(lines_before_performing_ends) else self._first(PERFORMING)
+            return self._first(PERFORMING) if self._may_perform else ""
         shown = shown_by(self.speaker, self.branches)
         if shown is None:
             return ""
@@ -188,7 +196,7 @@ class BargainingLine(VotingLine):
 
     def _done_or_told(self, to: str, told: tuple[str, ...]) -> str:
         """What somebody asks of a contestant: done where that is judged and was not done, else told."""
-        is_due = self._has_to_perform and not self._has_said(*PERFORMING)
+        is_due = self._has_to_perform and self._may_perform and not self._has_said(*PERFORMING)
         return self._first([*(PERFORMING if is_due else ()), *self._by_temper(told)], to)
 
     def _oppose(self) -> str:

@@ -72,7 +72,10 @@ class PointMade(NamedTuple):
 def points_of(lines: Iterable[Heard], contestant: str) -> list[PointMade]:
     """The points that one contestant made, the weightiest first, of equals the newest."""
     points = [point for line in lines if line.handle == contestant for point in _points_in(line)]
-    return sorted(points, key=lambda point: (-point.worth, -int(point.line.ref)))
+    points.sort(key=lambda point: (-point.worth, -int(point.line.ref)))
+    done = [point for point in points if point.sort == PERFORMED]
+    # Who does it twice is not better for it.
+    return [point for point in points if point not in done[1:]]
 
 
 def sum_of(points: Sequence[PointMade]) -> float:
