@@ -44,8 +44,9 @@ lines_of_questions: Final = (3, 3)
 clause_words_max: Final = 10
 """A longer clause about what happened stands in no question."""
 dealings_summed_min: Final = 2
+"""Of fewer there is nothing to sum up."""
 dealings_summed_max: Final = 4
-"""A sum tells of no fewer and no more."""
+"""A sum tells of no more than this."""
 _SUMMED: Final = (GRANTED, REFUSED)
 closing_sentences_max: Final = 2
 """Nobody says more of how it ended."""
@@ -194,10 +195,10 @@ class BargainingLine(VotingLine):
             self.rests_on = text
         return text
 
-    def _done_or_told(self, to: str, told: tuple[str, ...]) -> str:
+    def _done_or_told(self, to: str, moves: tuple[str, ...]) -> str:
         """What somebody asks of a contestant: done where that is judged and was not done, else told."""
         is_due = self._has_to_perform and self._may_perform and not self._has_said(*PERFORMING)
-        return self._first([*(PERFORMING if is_due else ()), *self._by_temper(told)], to)
+        return self._first([*(PERFORMING if is_due else ()), *self._by_temper(moves)], to)
 
     def _oppose(self) -> str:
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.noun_classes import class_of_word
 from glasshouse.troupe.talk.happenings import Happening
 from glasshouse.troupe.vocabulary import WORD, stem
 
@@ -38,22 +39,28 @@ def _has(stems: set[str], cue: str) -> bool:
     return cue in stems or (len(cue) >= beginning_chars_min and any(word.startswith(cue) for word in stems))
 
 
-def sort_of(happening: Happening) -> EventSort:
-    """What an event calls for. Somebody who comes is met; a light is looked for only where one went out."""
+def _listed(happening: Happening) -> EventSort:
+    """What the data says of an event: by the first row that fits. Somebody who comes is met, and a light is looked for
+    only where one went out."""
     words = {word.lower() for word in WORD.findall(happening.told)}
     stems = words | {stem(word) for word in words}
-    deed = reference = ""
     for cue, sort, *named in shelf.rows("event_sorts.tsv"):
         if not _has(stems, cue) or (sort == "dark" and not stems & _DARKENED):
             continue
         if cue in _OF_ANYTHING and not happening.is_alive:
             continue
-        deed, reference = sort, named[0] if named else ""
-        break
+        return EventSort(sort, next(iter(named), ""))
+    return EventSort()
+
+
+def sort_of(happening: Happening) -> EventSort:
+    """What an event calls for. An animal that calls for nothing else is watched."""
+    sort = _listed(happening)
+    if sort.reference == _UNNAMED:
+        return sort._replace(reference="")
     thing = happening.thing
     is_named = thing.lower().startswith(_STARTS) and len(thing.split()) <= reference_words_max
-    if happening.is_alive and is_named and not deed:
-        deed = _GUARDED
-    if reference == _UNNAMED:
-        return EventSort(deed)
-    return EventSort(deed, reference or (thing if is_named else ""))
+    if not is_named:
+        return sort
+    is_watched = not sort.deed and class_of_word(thing.lower().split()[-1]) == "animal"
+    return EventSort(_GUARDED if is_watched else sort.deed, sort.reference or thing)
