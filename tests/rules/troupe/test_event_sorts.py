@@ -7,7 +7,7 @@ from glasshouse.troupe.talk.happenings import happenings_in
 
 
 @pytest.mark.parametrize(
-    ("told", "sort"),
+    ("sentence", "sort"),
     [
         ("It begins to rain.", EventSort("wet", "the rain")),
         ("The glass tube breaks.", EventSort("pieces", "the glass tube")),
@@ -21,5 +21,5 @@ from glasshouse.troupe.talk.happenings import happenings_in
         ("Nobody moves.", EventSort()),
     ],
 )
-def test_an_event_calls_for_a_deed_of_its_own_sort(told: str, sort: EventSort) -> None:
-    assert sort_of(happenings_in(told)[0]) == sort
+def test_an_event_calls_for_a_deed_of_its_own_sort(sentence: str, sort: EventSort) -> None:
+    assert sort_of(happenings_in(sentence)[0]) == sort

@@ -452,7 +452,7 @@ class _Turn(BargainingLine):
             )
             if not third or third == self.me or {"hear-bargain", "hear-refusal"} & self._moves_lately():
                 return ""
-        if {"tell-deal", "tell-want", "settle", "help-yes", "help-no", "help-no-rival"} & set(
+        if {"close-deal", "tell-deal", "tell-want", "settle", "help-yes", "help-no", "help-no-rival"} & set(
             moves
         ) and self.dice.random() > _REMARKED:
             return ""
