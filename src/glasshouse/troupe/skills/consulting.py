@@ -43,10 +43,12 @@ from glasshouse.troupe.world_dates import with_dates_written
 from glasshouse.troupe.world_topic import matter_of
 
 DATE: Final = "date"
-steps_days_max: Final = 6
+steps_days_max: Final = 11
 """Who looks for a better night asks for one this many days further at most."""
+lit_a_day: Final = 8
+"""About how much more or less of the moon a night has than the one before. So nobody goes further than the moon needs."""
 nights_near_max: Final = 3
-"""Where it gets no better, one of this many nights nearest to the best is asked about."""
+"""Where it gets no better in one direction, one of this many nights of which there is most hope is asked about."""
 lit_bright_min: Final = 60
 """A night is bright from here on."""
 lit_dark_max: Final = 25
@@ -207,11 +209,26 @@ def _next_day(speaker: Speaker, wanted: str, known: list[Known]) -> date | None:
     is_later = _is_better_later(best, known, wanted)
     if is_later is not None:
         steps = [(day - best.day).days * (1 if is_later else -1) for day in left]
-        ahead = [day for day, step in zip(left, steps, strict=True) if 0 < step <= steps_days_max]
+        furthest = _days_needed(best, wanted)
+        ahead = [(day, step) for day, step in zip(left, steps, strict=True) if 0 < step <= furthest]
         if ahead:
-            return speaker.dice.choice(ahead)
-    near = sorted(left, key=lambda day: abs((day - best.day).days))
-    return speaker.dice.choice(near[:nights_near_max])
+            far = [day for day, step in ahead if 2 * step >= furthest]
+            return speaker.dice.choice(far or [day for day, _ in ahead])
+    hopeful = sorted(left, key=lambda day: _hope_of(day, known, wanted), reverse=True)
+    return speaker.dice.choice(hopeful[:nights_near_max])
+
+
+def _days_needed(best: Known, wanted: str) -> int:
+    """In how many days it can be as bright or as dark as it gets."""
+    lacking = 100 - best.lit if wanted == "bright" else best.lit
+    return max(1, min(steps_days_max, round(lacking / lit_a_day)))
+
+
+def _hope_of(day: date, known: Sequence[Known], wanted: str) -> float:
+    """How good a night can be, by the nearest one that is known."""
+    nearest = min(known, key=lambda night: abs((day - night.day).days))
+    change = lit_a_day * abs((day - nearest.day).days)
+    return min(100.0, nearest.lit + change) if wanted == "bright" else -max(0.0, nearest.lit - change)
 
 
 def _is_better_later(best: Known, known: Sequence[Known], wanted: str) -> bool | None:
