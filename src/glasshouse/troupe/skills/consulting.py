@@ -53,7 +53,7 @@ lit_bright_min: Final = 60
 """A night is bright from here on."""
 lit_dark_max: Final = 25
 """A night is dark up to here."""
-lit_full_min: Final = 87
+lit_full_min: Final = 85
 """A night is as bright as it gets from here on."""
 lines_rested_on_max: Final = 3
 """A choice of a night rests on this many lines at most."""
@@ -233,10 +233,11 @@ def _hope_of(day: date, known: Sequence[Known], wanted: str) -> float:
 
 def _is_better_later(best: Known, known: Sequence[Known], wanted: str) -> bool | None:
     """Whether it gets better after the best day that is known: by what the moon is called, else by the days that were worse.
-    None where worse ones are known on both sides, or no other is known."""
+    None where worse ones are known on both sides, or none that is near: the moon turns between nights that are far apart."""
     if best.phase.startswith("wa"):
         return ("waxing" in best.phase) == (wanted == "bright")
-    sides = {night.day < best.day for night in known if night.day != best.day}
+    near = (night for night in known if 0 < abs((night.day - best.day).days) <= steps_days_max)
+    sides = {night.day < best.day for night in near}
     return sides.pop() if len(sides) == 1 else None
 
 
