@@ -84,6 +84,37 @@ def test_the_night_that_is_chosen_is_the_brightest_that_was_read_and_is_still_op
     assert chosen.payload["rests_on"][0] in still
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_wants_a_dark_night_or_a_bright_one_gets_nearer_to_it(seed: int) -> None:
+    who = handles("almanac-oak", seed)
+    read = {e.payload["date"]: e.payload["lit"] for e in of_kind("almanac-oak", seed, "page.read")}
+    lit: dict[str, list[float]] = {"moonless-ferryman": [], "ledge-shepherd": []}
+    for event in of_kind("almanac-oak", seed, "night.asked"):
+        lit[who[event.actor]].append(read[event.payload["date"]])
+
+    assert min(lit["moonless-ferryman"]) <= 10
+    assert max(lit["ledge-shepherd"]) >= 70
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_far_bank_answers_every_wish_that_was_said(seed: int) -> None:
+    wishes = {
+        "knife": ("knife", "letters", "bone handle"),
+        "carrot": ("carrot",),
+        "misprint": ("figure", "page"),
+        "nine winters": ("owl",),
+        "barley": ("flour", "quits", "sack"),
+    }
+    said = [
+        str(e.payload["text"]) for e in played("almanac-oak", seed) if e.payload.get("text") and e.caused_by
+    ]
+    first, told = " ".join(said[:6]).lower(), said[-1].lower()
+
+    assert [
+        wish for wish, words in wishes.items() if wish in first and not any(w in told for w in words)
+    ] == []
+
+
 # Near-twins
 
 
