@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
+from datetime import date
 from functools import cache
 from importlib.resources import files
 
@@ -85,15 +86,20 @@ def test_the_night_that_is_chosen_is_the_brightest_that_was_read_and_is_still_op
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_who_wants_a_dark_night_or_a_bright_one_gets_nearer_to_it(seed: int) -> None:
+def test_nobody_asks_about_a_night_beside_one_that_was_the_opposite_of_what_they_want(seed: int) -> None:
     who = handles("almanac-oak", seed)
-    read = {e.payload["date"]: e.payload["lit"] for e in of_kind("almanac-oak", seed, "page.read")}
-    lit: dict[str, list[float]] = {"moonless-ferryman": [], "ledge-shepherd": []}
-    for event in of_kind("almanac-oak", seed, "night.asked"):
-        lit[who[event.actor]].append(read[event.payload["date"]])
+    read: dict[date, float] = {}
+    beside = []
+    for event in played("almanac-oak", seed):
+        if event.kind == "page.read":
+            read[date.fromisoformat(event.payload["date"])] = event.payload["lit"]
+        elif event.kind == "night.asked":
+            day = date.fromisoformat(event.payload["date"])
+            near = [lit for night, lit in read.items() if abs((night - day).days) == 1]
+            wants_dark = who[event.actor] == "moonless-ferryman"
+            beside += [lit for lit in near if (lit >= 75 if wants_dark else lit <= 15)]
 
-    assert min(lit["moonless-ferryman"]) <= 10
-    assert max(lit["ledge-shepherd"]) >= 70
+    assert beside == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
