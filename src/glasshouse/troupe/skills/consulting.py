@@ -214,8 +214,8 @@ def _next_day(speaker: Speaker, wanted: str, known: list[Known]) -> date | None:
         if ahead:
             far = [day for day, step in ahead if 2 * step >= furthest]
             return speaker.dice.choice(far or [day for day, _ in ahead])
-    hopeful = sorted(left, key=lambda day: _hope_of(day, known, wanted), reverse=True)
-    return speaker.dice.choice(hopeful[:nights_near_max])
+    hopes = {day: (_hope_of(day, known, wanted), -abs((day - best.day).days)) for day in left}
+    return speaker.dice.choice(sorted(left, key=lambda day: hopes[day], reverse=True)[:nights_near_max])
 
 
 def _days_needed(best: Known, wanted: str) -> int:
@@ -233,12 +233,16 @@ def _hope_of(day: date, known: Sequence[Known], wanted: str) -> float:
 
 def _is_better_later(best: Known, known: Sequence[Known], wanted: str) -> bool | None:
     """Whether it gets better after the best day that is known: by what the moon is called, else by the days that were worse.
-    None where worse ones are known on both sides, or none that is near: the moon turns between nights that are far apart."""
+    None where worse ones are known on both sides, or none between which and the best the moon cannot have turned."""
     if best.phase.startswith("wa"):
         return ("waxing" in best.phase) == (wanted == "bright")
-    near = (night for night in known if 0 < abs((night.day - best.day).days) <= steps_days_max)
-    sides = {night.day < best.day for night in near}
+    sides = {night.day < best.day for night in known if _is_on_one_slope(best, night)}
     return sides.pop() if len(sides) == 1 else None
+
+
+def _is_on_one_slope(best: Known, other: Known) -> bool:
+    """Whether two nights differ by as much as their days apart would have it; if by less, the moon has turned between them."""
+    return abs(best.lit - other.lit) >= lit_a_day / 2 * abs((best.day - other.day).days) > 0
 
 
 def _worse_behind(best: Known, known: Sequence[Known], day: date) -> Known | None:
