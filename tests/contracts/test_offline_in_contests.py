@@ -114,10 +114,10 @@ def test_the_far_bank_answers_every_wish_that_was_said(seed: int) -> None:
     said = [
         str(e.payload["text"]) for e in played("almanac-oak", seed) if e.payload.get("text") and e.caused_by
     ]
-    first, told = " ".join(said[:6]).lower(), said[-1].lower()
+    first, ending = " ".join(said[:6]).lower(), said[-1].lower()
 
     assert [
-        wish for wish, words in wishes.items() if wish in first and not any(w in told for w in words)
+        wish for wish, words in wishes.items() if wish in first and not any(w in ending for w in words)
     ] == []
 
 
