@@ -88,17 +88,23 @@ def candidates(reading: Reading, answers: dict[str, str]) -> list[Thing]:
         for line in (*reading.remembered, *reading.discussion)
         if line.fields.get("word")
     ]
-    return [
-        thing for thing in things_left(answers) if not any(is_same_word(thing.name, word) for word in refused)
+    return things_left(answers, refused)
+
+
+def things_left(answers: dict[str, str], refused: Sequence[str] = ()) -> list[Thing]:
+    """What it can still be by some answers and the words that were refused.
+
+    An answer fits a thing that one would give it for. Where nothing fits all of them, one that was unsure rules out
+    nothing, and who keeps the word may be sure of what I am not.
+    """
+    others = [thing for thing in things().values() if not any(is_same_word(thing.name, word) for word in refused)]
+    fitting = [
+        thing for thing in others if all(thing.truth(name) == truth for name, truth in answers.items())
     ]
-
-
-def things_left(answers: dict[str, str]) -> list[Thing]:
-    """What it can still be by some answers; one that was unsure rules out nothing."""
     sure = {name: truth for name, truth in answers.items() if truth in {"yes", "no"}}
-    return [
+    return fitting or [
         thing
-        for thing in things().values()
+        for thing in others
         if all(thing.truth(name) in {truth, "unsure"} for name, truth in sure.items())
     ]
 

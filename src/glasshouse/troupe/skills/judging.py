@@ -7,6 +7,7 @@ their lines; where nothing was said, or what was said cancels out, nobody wins; 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple
@@ -220,7 +221,7 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
         is_named = answered[1].fields.get("answer") == "yes"
         gaps |= _best_question(reading) | _what_it_was(reading, answered)
         heading = "verdict named" if is_named else "verdict kept"
-        shown = "verdict shown" if "was" in gaps else heading
+        shown = heading if "was" not in gaps else "verdict shown" if gaps["unasked"] else "verdict alike"
         own = with_gaps_filled(own_lines(reading, shown) or own_lines(reading, heading), gaps)
         return own or sentences(heading, **gaps)
     if any(line.fields.get("answer") for line in reading.discussion):
@@ -241,13 +242,17 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
 
 def _questions_asked(reading: Reading) -> str:
     """How many questions were put, in words as far as one counts in words; empty if none."""
-    asked = sum(
-        "?" in line.text and not line.fields.get("answer") and not line.fields.get("word")
+    kinds_asked = Counter(
+        line.kind
         for line in reading.discussion
         if line.origin == "cast"
+        and "?" in line.text
+        and not line.fields.get("answer")
+        and not line.fields.get("word")
     )
-    if not asked:
+    if not kinds_asked:
         return ""
+    ((_, asked),) = kinds_asked.most_common(1)
     return f"{counted(asked)} question{'' if asked == 1 else 's'}"
 
 

@@ -25,10 +25,12 @@ from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
     in_a_list,
+    own_lines,
     own_or_common,
     plain_branch,
     sentences,
     untold,
+    with_gaps_filled,
     with_line,
 )
 from glasshouse.troupe.speaking import Speaker, Spoken
@@ -65,7 +67,11 @@ def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         is_right = is_same_word(word, guess)
         gaps = {"clause": _unasked(speaker, word), **_compared(speaker, word, guess)}
         heading = "right" if is_right else "wrong"
-        texts = own_or_common(reading, heading, **gaps) or sentences(heading)
+        alike = with_gaps_filled(own_lines(reading, "wrong alike"), gaps)
+        if is_right or gaps.get("other") or not alike:
+            texts = own_or_common(reading, heading, **gaps) or sentences(heading)
+        else:
+            texts = alike
         spoken = speaker.dress(texts, "answer", "I must say whether that is it")
         spoken = remarked(speaker, spoken, heading, is_last=True)
         return with_line(branch, spoken, answer="yes" if is_right else "no")
