@@ -55,7 +55,7 @@ things_out_max: Final = 2
 """Of what it cannot be any more I name so many."""
 
 _WITH_OWN_LINE: Final = 0.25
-_GOOD_ENOUGH: Final = 0.75
+_GOOD_ENOUGH: Final = 0.65
 """The share of the best question's worth from which on a question is put: who guesses is no computer."""
 
 
