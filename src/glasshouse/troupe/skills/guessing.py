@@ -97,7 +97,9 @@ def things_left(answers: dict[str, str], refused: Sequence[str] = ()) -> list[Th
     An answer fits a thing that one would give it for. Where nothing fits all of them, one that was unsure rules out
     nothing, and who keeps the word may be sure of what I am not.
     """
-    others = [thing for thing in things().values() if not any(is_same_word(thing.name, word) for word in refused)]
+    others = [
+        thing for thing in things().values() if not any(is_same_word(thing.name, word) for word in refused)
+    ]
     fitting = [
         thing for thing in others if all(thing.truth(name) == truth for name, truth in answers.items())
     ]
@@ -199,9 +201,7 @@ def _asked(speaker: Speaker, attribute: str, left: Sequence[Thing], answers: dic
     )
     facts = _facts(speaker.reading, len(left))
     learned = _learned(speaker, left, answers)
-    tries = (
-        remarked(speaker, _behind(speaker, learned, asked, aim), *facts) for _ in range(rewordings_max)
-    )
+    tries = (remarked(speaker, _behind(speaker, learned, asked, aim), *facts) for _ in range(rewordings_max))
     clear = next((spoken for spoken in tries if attribute_asked(spoken.text) == attribute), None)
     return clear or speaker.dress(asked, "ask", aim)._replace(text=asked[0].capitalize())
 
@@ -228,7 +228,9 @@ def _learned(speaker: Speaker, left: Sequence[Thing], answers: dict[str, str]) -
         "left": counted(len(left)),
         "out": in_a_list(speaker.dice.sample(gone, min(things_out_max, len(gone)))),
     }
-    heading = "learned unsure" if not gaps["fact"] else "learned few" if len(left) <= left_few_max else "learned"
+    heading = (
+        "learned unsure" if not gaps["fact"] else "learned few" if len(left) <= left_few_max else "learned"
+    )
     texts = untold(reading, heading, GAMES, **gaps)
     return with_capitals(f"{speaker.dice.choice(texts)}.") if texts else ""
 

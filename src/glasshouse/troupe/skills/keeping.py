@@ -180,7 +180,9 @@ def _said(speaker: Speaker, truth: Truth, asked: str) -> Spoken:
     clause = speaker.dice.choice(clauses)
     texts = untold(reading, truth, GAMES, clause=clause) or own_or_common(reading, truth, clause=clause)
     aim = f"the true answer is {truth}, and I give it without the word"
-    return remarked(speaker, speaker.dress(texts, "answer", aim, own=_WITH_OWN_LINE), "answered", is_last=True)
+    return remarked(
+        speaker, speaker.dress(texts, "answer", aim, own=_WITH_OWN_LINE), "answered", is_last=True
+    )
 
 
 def _word_for(branch: Branch, truth: Truth) -> str:
