@@ -345,6 +345,34 @@ def test_no_word_that_may_be_dealt_stands_in_the_world_where_it_has_a_near_twin(
     assert [word for word in dealt if word and re.search(rf"\b{word}(?:e?s)?\b", texts, re.IGNORECASE)] == []
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_word_comes_out_once_the_guess_is_answered_and_the_verdict_names_it(seed: int) -> None:
+    events = played("twenty-sprouts", seed)
+    (word,) = [str(event.sealed["facts"]["word"]) for event in events if event.sealed]
+    (guess,) = of_kind("twenty-sprouts", seed, "guess.made")
+    (lifted,) = of_kind("twenty-sprouts", seed, "hat.lifted")
+    (verdict,) = of_kind("twenty-sprouts", seed, kinds.JUDGE_VERDICT)
+    before = events[: events.index(guess if guess.payload["word"] == word else lifted)]
+    said = [str(event.payload.get("text", "")).lower() for event in before]
+
+    assert [text for text in said if re.search(rf"\b{word}\b", text)] == []
+    assert f'"{word}"' in lifted.payload["text"]
+    assert word in verdict.payload["text"].lower()
+    assert (verdict.payload["winner"] == "guesser") == (guess.payload["word"] == word)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_keeper_begins_with_the_answer_and_no_beat_comes_between(seed: int) -> None:
+    begins = {"yes": ("Yes",), "no": ("No",), "unsure": ("Not sure", "Sometimes")}
+    events = [event for event in played("twenty-sprouts", seed) if event.turn and event.payload.get("text")]
+    answers = [event for event in events if event.kind == "answer.given"]
+
+    assert len(answers) >= 4
+    for answer in answers:
+        assert answer.payload["text"].startswith(begins[answer.payload["answer"]])
+        assert events[events.index(answer) - 1].kind in {"question.asked", "guess.made"}
+
+
 def test_no_word_that_is_guessed_stands_in_what_is_said_beside_the_game() -> None:
     folder = files("glasshouse").joinpath("worlds/twenty-sprouts")
     listed = folder.joinpath("words.txt").read_text(encoding="utf-8")
