@@ -256,7 +256,7 @@ def test_the_milestone_names_every_point_that_the_winner_brought_and_nobody_met(
     made_good = {p.ground for e in won for p in points_of(e.payload["text"]) if p.is_held}
     standing = (brought - met) | made_good
 
-    assert all(ground in verdict.payload["text"].lower() for ground in standing)
+    assert all(ground.lower() in verdict.payload["text"].lower() for ground in standing)
     assert standing or verdict.payload["winner"] == "nobody"
 
 
