@@ -125,9 +125,7 @@ class Claim(NamedTuple):
 def points_of(text: str) -> tuple[Point, ...]:
     """The points a speech makes, in its order: by the book's sentences, else by single words that point to a ground."""
     lower = text.lower()
-    points = [
-        point._replace(start=at) for point, fixed in _fixed_parts() if (at := lower.find(fixed)) >= 0
-    ]
+    points = [point._replace(start=at) for point, fixed in _fixed_parts() if (at := lower.find(fixed)) >= 0]
     if not points:
         words = set(WORD.findall(lower))
         named = (name for name, _, cues in shelf.rows("grounds.tsv") if words & set(cues.split()))
@@ -384,7 +382,9 @@ def _made_good(speaker: Speaker, side: str) -> str:
 
 def _last_of_the_others(reading: Reading) -> str:
     """The newest speech of the other side; empty if there is none."""
-    speeches = (line for line in reversed(reading.discussion) if is_speech(line) and not reading.is_mine(line))
+    speeches = (
+        line for line in reversed(reading.discussion) if is_speech(line) and not reading.is_mine(line)
+    )
     return next((line.text for line in speeches), "")
 
 
