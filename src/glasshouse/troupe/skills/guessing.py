@@ -219,7 +219,8 @@ def _learned(speaker: Speaker, left: Sequence[Thing], answers: dict[str, str]) -
         return ""
     *_, newest = answers
     before = things_left({name: truth for name, truth in answers.items() if name != newest})
-    gone = [f"the {thing.name}" for thing in before if thing not in things_left(answers)]
+    fitting = {thing.name for thing in things_left(answers)}
+    gone = [f"the {thing.name}" for thing in before if thing.name not in fitting]
     phrases = {name: words for name, truth in answers.items() if (words := _plainly(name, truth))}
     known = sorted(phrases, key=lambda name: (name != newest, answers[name] != "yes"))[:facts_told_max]
     gaps = {
