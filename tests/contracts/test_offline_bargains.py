@@ -288,7 +288,72 @@ def test_a_judge_names_what_was_shown_and_does_not_repeat_a_verdict(seed: int) -
             assert name_of(verdict["winner"]) in verdict["text"]
 
 
+SONG = Playbill(goal="Sing the best song. The judge picks a winner.", competition=judged("anna", "bert"))
+SINGERS = (
+    Character(
+        name="anna",
+        persona="Anna sings on the ferry.",
+        wants="to win with a song about the sea",
+        temper="bold",
+        memory=WIDE,
+    ),
+    Character(
+        name="bert",
+        persona="Bert whistles while he bakes.",
+        wants="to be heard once",
+        temper="shy",
+        memory=WIDE,
+    ),
+    Character(
+        name="old-judge", role="judge", persona="Has heard many.", may_emit=("judge.verdict",), memory=WIDE
+    ),
+)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_where_nothing_can_be_shown_each_contestant_does_it_once_and_the_judge_decides(seed: int) -> None:
+    events = played("song", seed)
+    done = [
+        event.actor
+        for event in events
+        if event.kind == "agent.spoke"
+        if any(said.move.startswith("perform") for said in understood(event.payload["text"]))
+    ]
+    verdicts = [event for event in events if event.kind == "judge.verdict"]
+
+    assert sorted(done) == ["anna", "bert"]
+    assert verdicts[-1].payload["winner"] in {"anna", "bert"}
+
+
+def test_what_happens_is_told_whole_by_one_and_somebody_mostly_does_a_deed_that_fits() -> None:
+    deeds = 0
+    for seed in SEEDS:
+        stage = OfflineStage(MILL, VILLAGE, seed)
+        stage.play(2)
+        stage.observes("The stove sets the curtain on fire.")
+        stage.play(3)
+        texts = [event.payload["text"] for event in stage.events if event.kind == "agent.spoke"]
+        done = sum("I fetch water" in text or "I beat it out" in text for text in texts)
+        deeds += done
+
+        assert sum("set the curtain on fire" in text for text in texts) == 1
+        assert done <= 1
+
+    assert deeds * 2 > len(SEEDS)
+
+
+def test_the_sum_of_the_bargains_says_who_helps_whom_and_is_told_once() -> None:
+    sums = 0
+    for seed in SEEDS:
+        moves = [move for _, move, _, _ in moves_in(played("mill", seed))]
+        assert moves.count("close-sum") <= 1
+        sums += moves.count("close-sum")
+
+    assert sums
+
+
 WORLDS = {
+    "song": (SINGERS, SONG),
     "mill": (MILL, VILLAGE),
     "council": (COUNCIL, BRIDGE),
     "flat": (TENANTS, FLAT),

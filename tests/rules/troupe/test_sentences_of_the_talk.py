@@ -55,10 +55,20 @@ def test_no_sentence_stands_under_two_moves() -> None:
 
 
 def test_every_manner_is_one_that_a_temper_can_have() -> None:
-    named = {heading.partition("/")[2] for heading in moves()} - {""}
+    named = {heading.partition("/")[2] for heading in moves()} - {"", "given"}
 
-    assert named <= MANNERS
+    assert {name for name in named if "." not in name} <= MANNERS
     assert {manner for _, manner in shelf.rows("manners.tsv")} == MANNERS
+
+
+def test_every_sort_of_event_has_two_deeds_and_each_is_reported() -> None:
+    sorts = {sort for _, sort, *_ in shelf.rows("event_sorts.tsv")} | {"guard"}
+    deeds = {heading.partition("/")[2] for heading in moves() if "." in heading}
+
+    assert deeds == {f"{sort}.{number}" for sort in sorts for number in (1, 2)}
+    for deed in deeds:
+        assert len(cores(TALK, f"change-act/{deed}")) == 1
+        assert len(cores(TALK, f"report-on/{deed}")) == 1
 
 
 def test_every_move_that_answers_another_has_sentences() -> None:

@@ -10,13 +10,25 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from glasshouse.troupe.skills.branches import in_a_list
 from glasshouse.troupe.skills.telling_fields import (
+    is_for_one_deed,
     shown_by,
 )
 from glasshouse.troupe.skills.voting import VotingLine
 from glasshouse.troupe.speaking import name_of
-from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, OPEN, PROMISED, REFUSED, TERMS
+from glasshouse.troupe.talk.dealings import (
+    BARGAINING,
+    BROKEN,
+    GRANTED,
+    OPEN,
+    PROMISED,
+    REFUSED,
+    TERMS,
+    Dealing,
+)
 from glasshouse.troupe.talk.matters import NOT_YET
+from glasshouse.troupe.talk.replies import PERFORMING
 
 rounds_of_introductions: Final = 3
 """Later nobody says what they want and what all have to do as if for the first time."""
@@ -31,12 +43,18 @@ lines_of_questions: Final = (3, 3)
 """Later nobody asks for reasons."""
 clause_words_max: Final = 10
 """A longer clause about what happened stands in no question."""
+dealings_summed_min: Final = 2
+dealings_summed_max: Final = 4
+"""A sum tells of no fewer and no more."""
+_SUMMED: Final = (GRANTED, REFUSED)
 closing_sentences_max: Final = 2
 """Nobody says more of how it ended."""
 CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
-    "close-lost", "close-judged", "count",
+    "close-lost", "close-judged", "close-sum", "count",
 )  # fmt: skip
+lines_before_performing_ends: Final = (7, 3)
+"""Later nobody does it: that it was done before may be out of sight."""
 _DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|lost)\b")
 """What stands in a fact that helps nobody."""
 _WILLING: Final = 0.45
@@ -112,7 +130,8 @@ class BargainingLine(VotingLine):
     def _steps_of_a_contest(self) -> list[Callable[[], str]]:
         steps = [self._challenge, self._ask_why]
         mixed = self.dice.sample(steps, len(steps))
-        return [self._show, *mixed] if self.reading.rounds > 1 else [*mixed, self._show]
+        is_time = self.reading.rounds > (0 if self._has_to_perform else 1)
+        return [self._show, *mixed] if is_time else [*mixed, self._show]
 
     def _steps_of_a_talk(self) -> list[Callable[[], str]]:
         first = [self._oppose, self._ask_for_help, self._tell_the_goal, self._press]
@@ -142,13 +161,31 @@ class BargainingLine(VotingLine):
     @property
     def _has_to_show(self) -> bool:
         """Whether a judge has seen nothing of mine yet that I could show."""
-        is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present")
-        return is_time and shown_by(self.speaker, self.branches) is not None
+        is_time = self.is_contest and self.reading.rounds > 0 and not self._has_said("present", *PERFORMING)
+        performs = self._has_to_perform and self._may_perform
+        return is_time and (performs or shown_by(self.speaker, self.branches) is not None)
+
+    @property
+    def _may_perform(self) -> bool:
+        """Whether it is certain that I have not done it: nothing is out of sight yet, or it is early."""
+        lines = (*self.reading.remembered, *self.reading.discussion)
+        in_sight = len({line.ref for line in lines})
+        is_whole = bool(lines) and in_sight >= max(int(line.ref) for line in lines)
+        return is_whole or not self._is_past(lines_before_performing_ends)
+
+    @property
+    def _has_to_perform(self) -> bool:
+        """Whether what is judged here is done, for want of a kind of line in which something is shown."""
+        return self.is_contest and not any(is_for_one_deed(branch) for branch in self.branches)
 
     def _show(self) -> str:
         """Something of my own, shown to everybody."""
+        if self._has_said("present", *PERFORMING):
+            return ""
+        if self._has_to_perform:
+            return self._first(PERFORMING) if self._may_perform else ""
         shown = shown_by(self.speaker, self.branches)
-        if shown is None or self._has_said("present"):
+        if shown is None:
             return ""
         text = self._first(["present"], made=shown.words)
         if text:
@@ -156,6 +193,11 @@ class BargainingLine(VotingLine):
             self.given = shown.fields
             self.rests_on = text
         return text
+
+    def _done_or_told(self, to: str, told: tuple[str, ...]) -> str:
+        """What somebody asks of a contestant: done where that is judged and was not done, else told."""
+        is_due = self._has_to_perform and self._may_perform and not self._has_said(*PERFORMING)
+        return self._first([*(PERFORMING if is_due else ()), *self._by_temper(told)], to)
 
     def _oppose(self) -> str:
         rivals = [handle for handle in self.situation.company if self._is_rival(handle)]
@@ -210,7 +252,7 @@ class BargainingLine(VotingLine):
         if "keep-secret" in {said.move for said in self.situation.said_by.get(to, ())}:
             is_last = len(silent) == 1 and "press-secret" not in asked
             return self._first(["press-secret"], to) if is_last else ""
-        is_early = self.reading.rounds <= rounds_of_introductions
+        is_early = self.reading.rounds < rounds_of_introductions
         return self._first(["ask-want"], to) if "ask-want" not in asked and is_early else ""
 
     def _hold_to_a_word(self) -> str:
@@ -266,7 +308,9 @@ class BargainingLine(VotingLine):
 
     def _challenge(self) -> str:
         to = self.situation.next_speaker
-        return self._first(["challenge"], to) if to and "challenge" not in self._told_to(to) else ""
+        has_done = any(said.move in PERFORMING for said in self.situation.said_by.get(to, ()))
+        is_new = bool(to) and not has_done and "challenge" not in self._told_to(to)
+        return self._first(["challenge"], to) if is_new else ""
 
     def _ask_why(self) -> str:
         to = self.situation.next_speaker
@@ -280,6 +324,9 @@ class BargainingLine(VotingLine):
         decided = self._decided()
         if decided or self._has_said(*CLOSINGS):
             return decided
+        summed = self._sum_of_dealings()
+        if summed:
+            return summed
         texts = []
         for move, other in self._ends():
             text = self._first([move], other=other)
@@ -288,6 +335,40 @@ class BargainingLine(VotingLine):
             if len(texts) == closing_sentences_max:
                 break
         return " ".join(texts)
+
+    def _sum_of_dealings(self) -> str:
+        """Who helps whom and who does not, told once by whoever first speaks of the end."""
+        is_open = not BARGAINING.isdisjoint(self.moves)
+        if (
+            self.is_contest
+            or is_open
+            or any(said.move == "close-sum" for _, said, _ in self.situation.moves_told)
+        ):
+            return ""
+        held = [dealing for dealing in self.situation.dealings if dealing.state in _SUMMED]
+        if len(held) < dealings_summed_min:
+            return ""
+        parts: list[str] = []
+        for dealing in held:
+            back = any(
+                (dealing.asked, dealing.asker, dealing.state) == (d.asker, d.asked, d.state) for d in held
+            )
+            text = self._dealing_told(dealing, is_mutual=back and dealing.state == GRANTED)
+            if text not in parts:
+                parts.append(text)
+        return self._first(["close-sum"], sum=in_a_list(parts[:dealings_summed_max]))
+
+    def _dealing_told(self, dealing: Dealing, *, is_mutual: bool) -> str:
+        names = sorted((dealing.asked, dealing.asker)) if is_mutual else [dealing.asked, dealing.asker]
+        if self.me in names and is_mutual:
+            names.sort(key=lambda handle: handle == self.me)
+        helper, helped = ("I" if handle == self.me else name_of(handle) for handle in names)
+        if is_mutual:
+            return f"{helper} and {helped} help each other"
+        helped = "me" if helped == "I" else helped
+        if dealing.state == REFUSED:
+            return f"{helper} {'do' if helper == 'I' else 'does'} not help {helped}"
+        return f"{helper} {'help' if helper == 'I' else 'helps'} {helped}"
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         """What is true of the end for me, the weightiest first."""
@@ -319,7 +400,11 @@ class BargainingLine(VotingLine):
         culprit = self.matter is not None and self.matter.culprit
         if culprit and not any(said.move == "close-culprit" for _, said, _ in self.situation.moves_told):
             yield "close-culprit", ""
-        if self._goal and not any(said.move == "close-goal" for _, said, _ in self.situation.moves_told):
+        if (
+            self._goal
+            and not is_decided
+            and not any(said.move == "close-goal" for _, said, _ in self.situation.moves_told)
+        ):
             yield "close-goal", ""
 
     def _ends_of_a_contest(self) -> Iterator[tuple[str, str]]:

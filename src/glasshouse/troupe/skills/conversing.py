@@ -28,11 +28,12 @@ from glasshouse.troupe.skills.voting import lines_before_vote
 from glasshouse.troupe.speaking import Speaker, Spoken, short_words_max
 from glasshouse.troupe.speech_acts import question_in, speech_act
 from glasshouse.troupe.talk.echoes import is_echo
+from glasshouse.troupe.talk.event_sorts import sort_of
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.pronouns import to_you
 from glasshouse.troupe.talk.replies import ANSWERS, ECHOES, FOREIGN, OVERHEARD
 from glasshouse.troupe.talk.situation import QUESTIONS, Event, Open
-from glasshouse.troupe.talk.understanding import MoveSaid, understood
+from glasshouse.troupe.talk.understanding import MoveSaid, how_said, understood
 from glasshouse.troupe.vocabulary import stems_of
 
 lines_before_report_min: Final = 4
@@ -64,6 +65,10 @@ _INTRODUCED: Final = 0.4
 """How likely somebody says a thing of themselves before what they want."""
 _REMARKED: Final = 0.4
 _WANTED: Final = 0.5
+_GIVEN: Final = 0.6
+"""How likely somebody meets an event with what they say of themselves."""
+_ACTS_AT_ONCE: Final = 0.6
+"""How likely somebody does something about an event before anybody asks."""
 _INDIFFERENT: Final = 0.4
 _RETURNED: Final = 0.8
 _RETURNED_OF_THE_WORLD: Final = 0.3
@@ -193,7 +198,7 @@ class _Turn(BargainingLine):
     def _touch(self) -> str:
         if self.story.is_secret:
             return self._first(["look-away", "tell-care"])
-        return self._first(["hold-want", "tell-care"])
+        return self._first(["tell-care"])
 
     def _about_verdict(self) -> Iterator[str]:
         line = next((line for line in reversed(self.reading.fresh) if line.fields.get("winner")), None)
@@ -277,28 +282,56 @@ class _Turn(BargainingLine):
                 return
             self.is_about_event = True
             happening = event.happenings[min(event.notes, len(event.happenings) - 1)]
-            if not event.asks and not any(move in QUESTIONS for move in self.moves):
+            is_quiet = not any(move in QUESTIONS for move in self.moves)
+            is_taken_on = self._is_taken_on(event)
+            if not (event.asks or is_taken_on) and is_quiet:
                 # A question about what happened is for whoever speaks next.
                 asking = ["ask-change", "ask-event"] if event.line.origin == "world" else ["ask-event"]
-                noted = (
-                    "" if event.line.origin != "world" else self._first(["note-event-too"], event=happening)
-                )
-                asked = self._first(asking, self.situation.next_speaker, event=happening)
-                yield f"{noted} {asked}".strip() if asked else ""
-            elif not any(move.endswith("-event") for move in self.moves):
-                yield self._first(["bear-event", "note-event-too"], self._last_handle(), event=happening)
+                acted = self._acted(event) if self.dice.random() < _ACTS_AT_ONCE else ""
+                yield acted or self._first(asking, self.situation.next_speaker, event=happening)
+            elif not any(move.endswith("-event") or move.startswith("change-") for move in self.moves):
+                is_left = is_taken_on or self.situation.waits_for_another is not None
+                acted = "" if is_left else self._acted(event)
+                bearing = ["bear-event"] if event.line.origin == "world" else ["bear-event", "note-event-too"]
+                sort = "given" if self.dice.random() < _GIVEN else ""
+                yield acted or self._first(bearing, self._last_handle(), event=happening, sort=sort)
+
+    def _is_taken_on(self, event: Event) -> bool:
+        """Whether somebody has done something about an event."""
+        return any(
+            said.move == "change-act" and int(line.ref) > int(event.line.ref)
+            for line, said, _ in self.situation.moves_told
+        )
+
+    def _acted(self, event: Event) -> str:
+        """A small deed that an event calls for; empty if it calls for none that the data knows."""
+        happening = event.happenings[0]
+        sort = self._deed_for(happening)
+        return self._first(["change-act"], event=happening, sort=sort) if sort else ""
+
+    def _deed_for(self, happening: Happening) -> str:
+        """One of the two deeds of the sort that an event calls for; empty if it calls for none that the data knows."""
+        sort = sort_of(happening).deed
+        return f"{sort}.{self.dice.choice((1, 2))}" if sort else ""
 
     def _return(self) -> str:
         """What happened comes back once, when the talk has gone on: with what was done about it by whoever took it on."""
         for event in sorted(self.situation.events, key=lambda event: event.line.origin == "world"):
             since = [entry for entry in self.situation.moves_told if int(entry[0].ref) > int(event.line.ref)]
-            acting = [line.handle for line, said, _ in since if said.move == "change-act"]
+            acting = [(line.handle, said) for line, said, _ in since if said.move == "change-act"]
             if any(said.move == "report-on" for _, said, _ in since) or event.line.ref == "1":
                 continue
-            if acting and acting[-1] == self.me and event.lines_since >= lines_before_report_min:
+            if acting and acting[-1][0] == self.me and event.lines_since >= lines_before_report_min:
                 self.is_about_event = True
-                return self._first(["report-on"])
-            is_time = event.lines_since >= lines_before_return_min and not event.returns and not acting
+                done = how_said(acting[-1][1])
+                return self._first(["report-on"], event=event.happenings[0], sort=done)
+            is_old = event.line.origin == "world" and self._is_past(lines_before_closing)
+            is_time = (
+                not is_old
+                and event.lines_since >= lines_before_return_min
+                and not event.returns
+                and not acting
+            )
             likely = _RETURNED if event.line.origin != "world" else _RETURNED_OF_THE_WORLD
             if is_time and self.dice.random() < likely:
                 self.is_about_event = True
@@ -342,6 +375,8 @@ class _Turn(BargainingLine):
             "ask-help": lambda to, _: self._to_a_request(to),
             "ask-help-for-chore": lambda to, _: self._to_a_request(to),
             "ask-hold": lambda to, _: self._to_a_doubt_of_my_word(to),
+            "challenge": lambda to, _: self._done_or_told(to, ("boast", "boast-plain")),
+            "ask-why": lambda to, _: self._done_or_told(to, ("give-reason", "no-reason")),
             "ask-stand": lambda to, _: self._where_i_stand(to),
             "ask-culprit": lambda to, _: self._first(kept or ["deny-it", "deny-plain"], to),
             "ask-side": lambda to, said: self._to_a_choice_of_side(
@@ -363,19 +398,13 @@ class _Turn(BargainingLine):
         """What follows for me from what happened: somebody sees to it, or it makes what I want harder, or nothing."""
         self.is_about_event = True
         event = next(iter(self.situation.events), None)
-        since = int(event.line.ref) if event is not None else 0
-        is_taken_on = any(
-            said.move == "change-act" and int(line.ref) > since for line, said, _ in self.situation.moves_told
-        )
-        moves = self.dice.sample(["change-act", "change-hard"], 2)
-        if len(self.situation.open_to_me) > 1:
-            # Somebody else waits, too, and a line has room for few words.
-            moves = ["change-act"]
+        is_taken_on = event is not None and self._is_taken_on(event)
+        moves = [*(() if is_taken_on else ("change-act",)), "change-hard", "change-none"]
         if self.manner in {"sly", "cross", "sad"} and self.dice.random() < _INDIFFERENT:
             moves.insert(0, "change-none")
-        return self._first(
-            [move for move in (*moves, "change-none") if not (is_taken_on and move == "change-act")], to
-        )
+        happening = event.happenings[0] if event is not None else None
+        sort = self._deed_for(happening) if happening is not None else ""
+        return self._first(moves, to, event=happening, sort=sort)
 
     def _foreign_answer(self, line: Heard) -> str:
         """An answer to a question that is none of the general talk: what I know of it, else that I do not know."""

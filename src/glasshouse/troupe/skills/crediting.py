@@ -14,15 +14,17 @@ from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
-from glasshouse.troupe.talk.credits import CALM, FAIR, QUOTE, SHOWN, PointMade, points_of, sum_of
+from glasshouse.troupe.talk.credits import CALM, FAIR, PERFORMED, QUOTE, SHOWN, PointMade, points_of, sum_of
 from glasshouse.troupe.talk.own_story import story_of
 from glasshouse.troupe.talk.understanding import TALK
+from glasshouse.troupe.vocabulary import stems_of
 
 lines_cited_max: Final = 3
 """A verdict rests on so many lines at most."""
 too_close: Final = 0.4
 """Who is ahead by no more than this is not ahead."""
 
+_SEEN: Final = frozenset({SHOWN, PERFORMED})
 _NOBODY: Final = "nobody"
 _GAMES: Final = ("answer", "word", "suspect", "against")
 
@@ -40,7 +42,7 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         any(line.handle == name for line in reading.discussion) for name in contestants
     ):
         return None
-    winner = _ahead(points)
+    winner = _ahead(points) or _closest(speaker, points, before)
     if not winner:
         return _undecided(speaker, branch, points, before)
     last = str(before[-1].fields["winner"]) if before else _NOBODY
@@ -66,7 +68,7 @@ def _words_for(
             again = ["verdict-again-quote", "verdict-again"] if quotes else ["verdict-again"]
             return _of_the_first(speaker, again, slots | ({"quote": quotes[0]} if quotes else {}))
     others = [name for name in points if name != winner]
-    shown = [name for name in points if any(point.sort == SHOWN for point in points[name])]
+    shown = [name for name in points if any(point.sort in _SEEN for point in points[name])]
     moves: list[str] = []
     for point in fresh:
         if point.words:
@@ -77,6 +79,15 @@ def _words_for(
                 moves = ["verdict-only", "verdict-shown"]
             elif point.sort == SHOWN:
                 moves = ["verdict-shown"]
+            elif point.sort == PERFORMED:
+                moves = ["verdict-performed"]
+            break
+        if point.sort == PERFORMED:
+            if shown == [winner] and others:
+                slots["other"] = name_of(others[0])
+                moves = ["verdict-performed-only"]
+            else:
+                moves = ["verdict-closest"] if len(shown) > 1 else []
             break
         if point.sort in {FAIR, CALM}:
             moves = [f"verdict-{point.sort}"]
@@ -99,6 +110,22 @@ def _ahead(points: dict[str, list[PointMade]]) -> str:
     if len(ranked) > 1 and sum_of(points[ranked[0]]) - sum_of(points[ranked[1]]) <= too_close:
         return ""
     return ranked[0]
+
+
+def _closest(speaker: Speaker, points: dict[str, list[PointMade]], before: Sequence[Heard]) -> str:
+    """Of those who have shown something and stand equal, whose lines are nearest to what the judge looks for; else whoever
+    was ahead, else one of them. Empty where fewer than two have shown anything."""
+    shown = [name for name in points if any(point.sort in _SEEN for point in points[name])]
+    if len(shown) < 2:
+        return ""
+    story = story_of(speaker.reading.me)
+    sought = stems_of(" ".join((story.want, *story.cares)))
+    fit = {
+        name: len(sought & stems_of(" ".join(point.line.text for point in points[name]))) for name in shown
+    }
+    nearest = [name for name in shown if fit[name] == max(fit.values())]
+    last = str(before[-1].fields["winner"]) if before else _NOBODY
+    return last if last in nearest else speaker.dice.choice(nearest)
 
 
 def _undecided(

@@ -1,7 +1,8 @@
 """Debating: a case that is opened, held against the other side's, and closed.
 
 Chosen by a field `part` whose words have an opening and a closing among them. Always holds: a rebuttal meets the newest
-point of the other side on the ground that it was made on; no ground is brought in twice while another is left.
+point of the other side on the ground that it was made on; no ground is brought in twice while another is left; a
+point that was met and made good is not met again.
 """
 
 from __future__ import annotations
@@ -47,9 +48,16 @@ opener_words_max: Final = 3
 _PARTS: Final = ("opening", "rebuttal", "closing")
 _SIDES: Final = {"favour": "for", "oppose": "against"}
 _WITH_OWN_LINE: Final = 0.3
-_NEW_GROUND: Final = 0.7
-_LED: Final = 0.6
-"""How often a speaker who has frames of its own says which point it meets before it meets it."""
+_NEW_GROUND: Final = 0.55
+"""How often a speaker who has met a point brings in one more."""
+_MADE_GOOD: Final = 0.6
+"""How often a speaker whose point was just met has something to say for it."""
+_LED: Final = 0.15
+"""How often a speaker who has frames of its own says which point it meets, where that is the one just made."""
+_INTRODUCED: Final = 0.6
+"""How often such a speaker says that a point is a new one."""
+made_good_max: Final = 2
+"""A side makes so many of its points good: the others stay down."""
 
 
 def argued(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
@@ -98,6 +106,8 @@ class Point(NamedTuple):
     """Which of the book's sentences on this ground it is."""
     side: str = ""
     """The side whose claim it is, or whose claim it meets; empty where no book has it."""
+    is_held: bool = False
+    """Whether it makes good what was met: nothing is said against that."""
 
 
 class Claim(NamedTuple):
@@ -107,17 +117,15 @@ class Claim(NamedTuple):
     text: str
     answer: str
     number: int = 0
+    held: str = ""
+    """What makes it good once it was met; empty where nothing does."""
 
 
 @lru_cache(maxsize=grounds_cache_texts_max)
 def points_of(text: str) -> tuple[Point, ...]:
     """The points a speech makes, in its order: by the book's sentences, else by single words that point to a ground."""
     lower = text.lower()
-    points = [
-        Point(ground, is_answer, at, number, side)
-        for ground, is_answer, number, side, fixed in _fixed_parts()
-        if (at := lower.find(fixed)) >= 0
-    ]
+    points = [point._replace(start=at) for point, fixed in _fixed_parts() if (at := lower.find(fixed)) >= 0]
     if not points:
         words = set(WORD.findall(lower))
         named = (name for name, _, cues in shelf.rows("grounds.tsv") if words & set(cues.split()))
@@ -170,6 +178,9 @@ def vote(reading: Reading, winner: str) -> tuple[str, dict[str, str]]:
     theirs = [left for rival in rivals for left in standing_points(reading, rival)]
     if not mine:
         return "nobody", {}
+    held = [left for left in mine if left[1].is_held]
+    is_held_more = len(held) > sum(point.is_held for _, point in theirs)
+    mine = [*held, *(left for left in mine if left not in held)] if is_held_more else mine
     line, point = mine[0]
     left = list(dict.fromkeys(ground_called(point.ground) for _, point in mine))
     others = list(dict.fromkeys(ground_called(point.ground) for _, point in theirs))
@@ -185,6 +196,10 @@ def vote(reading: Reading, winner: str) -> tuple[str, dict[str, str]]:
         "less": counted(min(len(lines_that_met(reading, rival)) for rival in rivals) if rivals else 0),
         "fate": {"for": "carried", "against": "not carried"}.get(point.side, "decided"),
     }
+    if is_held_more:
+        return "held several" if gaps["second"] else "held", gaps
+    if held:
+        return "held even", gaps
     if not theirs:
         return "several" if gaps["second"] else "alone", gaps
     if len(mine) > len(theirs) and gaps["second"]:
@@ -207,15 +222,19 @@ def is_speech(line: Heard) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _fixed_parts() -> tuple[tuple[str, bool, int, str, str], ...]:
-    """The longest part of each sentence in the books that stands on a ground, with that ground and whether it answers."""
+def _fixed_parts() -> tuple[tuple[Point, str], ...]:
+    """The longest part of each sentence in the books that stands on a ground, with the point that it makes."""
     claims = [
         (side, claim) for side in _SIDES.values() for claim in (*_claims_for_any(side), *_claims_known(side))
     ]
     return tuple(
-        (claim.ground, is_answer, claim.number, side, max(text.lower().split("<motion>"), key=len).strip())
+        (
+            Point(claim.ground, text is claim.answer, 0, claim.number, side, text is claim.held),
+            max(text.lower().split("<motion>"), key=len).strip(),
+        )
         for side, claim in claims
-        for is_answer, text in ((False, claim.text), (True, claim.answer))
+        for text in (claim.text, claim.answer, claim.held)
+        if text
     )
 
 
@@ -240,7 +259,7 @@ def _claims_known(side: str) -> tuple[Claim, ...]:
 
 def _claims_in(heading: str) -> list[Claim]:
     rows = (row.split(" | ") for row in shelf.sections(MOTIONS)[heading])
-    return [Claim(ground, text, answer) for ground, text, answer in rows]
+    return [Claim(ground, text, answer, held=held[0] if held else "") for ground, text, answer, *held in rows]
 
 
 def claims_of(motion: str, side: str) -> Sequence[Claim]:
@@ -280,7 +299,7 @@ def _to_be_met(reading: Reading) -> tuple[Heard | None, Point | None]:
     speeches = [line for line in reading.discussion if is_speech(line) and not reading.is_mine(line)]
     if not speeches:
         return reading.cause or (reading.heard[-1] if reading.heard else None), None
-    left = standing_points(reading, speeches[-1].handle)
+    left = [left for left in standing_points(reading, speeches[-1].handle) if not left[1].is_held]
     return left[-1] if left else (speeches[-1], None)
 
 
@@ -324,14 +343,49 @@ def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list
     if part == "closing":
         return _closings(speaker, side, motion)
     answer = _answer_to(met, reading, side)
-    leads = _rebuttal_leads(speaker, met)
+    turned = _granted(speaker) or _made_good(speaker, side)
+    leads = _rebuttal_leads(speaker, met, is_told=bool(turned and answer))
+    if turned and leads == [""]:
+        # Nothing would show where the word on one point ends and that on another begins.
+        return _fitting(reading, [_in_a_row(turned, _brought(speaker, fresh, met, motion))], [turned])
     made = []
     for lead in dice.sample(leads, min(lines_made_max, len(leads))):
-        text = _in_a_row(lead, answer)
-        if not answer or dice.random() < _NEW_GROUND:
+        text = _in_a_row(turned, lead, answer)
+        if not answer or (not turned and dice.random() < _NEW_GROUND):
             text = _in_a_row(text, _brought(speaker, fresh, met, motion))
         made.append(text)
     return _fitting(reading, made, [_in_a_row(lead, answer) for lead in leads], [answer])
+
+
+def _granted(speaker: Speaker) -> str:
+    """What I say to a point that the other side has just made good, if my part has a word for that; else nothing."""
+    reading = speaker.reading
+    good = [point for point in points_of(_last_of_the_others(reading)) if point.is_held]
+    lines = untold(reading, "granted", BOOK, point=ground_called(good[0].ground)) if good else []
+    return speaker.dice.choice(lines) if lines else ""
+
+
+def _made_good(speaker: Speaker, side: str) -> str:
+    """What I say for a point of mine that was just met, now and then; empty if I have nothing."""
+    reading = speaker.reading
+    spoken = [line for line in reading.discussion if is_speech(line) and reading.is_mine(line)]
+    mine = [point for line in spoken for point in points_of(line.text)]
+    # Who rebuts second has one more chance of it: the first one counts for less.
+    chance = _MADE_GOOD if len(spoken) > 1 else _MADE_GOOD / 2
+    if sum(point.is_held for point in mine) >= made_good_max or speaker.dice.random() > chance:
+        return ""
+    brought = {point.ground for point in mine if not point.is_answer}
+    met = {point.ground for point in points_of(_last_of_the_others(reading)) if point.is_answer}
+    claims = claims_of(_motion(reading), side)
+    return next((claim.held for claim in claims if claim.held and claim.ground in met & brought), "")
+
+
+def _last_of_the_others(reading: Reading) -> str:
+    """The newest speech of the other side; empty if there is none."""
+    speeches = (
+        line for line in reversed(reading.discussion) if is_speech(line) and not reading.is_mine(line)
+    )
+    return next((line.text for line in speeches), "")
 
 
 def _answer_to(met: Point | None, reading: Reading, side: str) -> str:
@@ -344,18 +398,21 @@ def _answer_to(met: Point | None, reading: Reading, side: str) -> str:
     return answers[0].replace("<motion>", _motion(reading)) if answers else ""
 
 
-def _rebuttal_leads(speaker: Speaker, met: Point | None) -> list[str]:
-    """How I come to what I answer: in frames of my own, if I have any, and then not every time."""
+def _rebuttal_leads(speaker: Speaker, met: Point | None, *, is_told: bool) -> list[str]:
+    """How I come to what I answer: in frames of my own, if I have any, and then not every time.
+
+    Where I have spoken of another point before, they tell which one I mean.
+    """
     reading = speaker.reading
     heading = "rebuttal lead"
     if not own_lines(reading, heading):
-        return _leads(reading, heading)
+        return [""] if is_told else _leads(reading, heading)
     if speaker.topic.owed:
         return untold(reading, f"{heading} owed", BOOK) or [""]
     speeches = [line for line in reading.discussion if is_speech(line) and not reading.is_mine(line)]
     # Of a point that was made a while ago one has to say which it is.
     is_new = bool(speeches) and met in points_of(speeches[-1].text)
-    if met is None or (is_new and speaker.dice.random() > _LED):
+    if met is None or (is_new and not is_told and speaker.dice.random() > _LED):
         return [""]
     return untold(reading, heading, BOOK, point=ground_called(met.ground)) or [""]
 
@@ -370,7 +427,7 @@ def _brought(speaker: Speaker, fresh: Sequence[Claim], met: Point | None, motion
     text = claim.text.replace("<motion>", motion)
     if own_lines(reading, "fresh"):
         leads = untold(reading, "fresh", BOOK)
-        return _in_a_row(dice.choice(leads), text) if leads else text
+        return _in_a_row(dice.choice(leads), text) if leads and dice.random() < _INTRODUCED else text
     return dice.choice(sentences("fresh ground", BOOK, ground=ground_called(claim.ground), claim=text))
 
 
@@ -379,7 +436,9 @@ def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
     reading = speaker.reading
     dice = speaker.dice
     left = standing_points(reading, reading.me.handle)
-    own = f"closing {'standing' if left else 'none'}"
+    left.sort(key=lambda one: not one[1].is_held)
+    is_held = bool(left) and left[0][1].is_held and bool(own_lines(reading, "closing held"))
+    own = f"closing {'held' if is_held else 'standing' if left else 'none'}"
     if own_lines(reading, own):
         gaps = {"point": ground_called(left[0][1].ground) if left else "", "motion": motion}
         return untold(reading, own, BOOK, **gaps) or own_or_common(reading, own, BOOK, **gaps)

@@ -19,6 +19,7 @@ from glasshouse.troupe.salience import owed_by
 from glasshouse.troupe.skills.branches import Branch
 from glasshouse.troupe.speaking import Speaker, name_of
 from glasshouse.troupe.talk.echoes import is_echo
+from glasshouse.troupe.talk.event_sorts import sort_of
 from glasshouse.troupe.talk.happenings import Happening, slots_of
 from glasshouse.troupe.talk.manners import manner_of
 from glasshouse.troupe.talk.matters import OpenQuestion, matter_of
@@ -65,6 +66,8 @@ _CALLS: Final = frozenset(
 )
 _ORDERED: Final = re.compile(r" (?:down|up|in|out|back|off|on|over),$")
 """How an order ends that begins an example: `sit down,` is said to others, `bless it,` is not."""
+_WITH_WHICH: Final = re.compile(r"^to win \b(?:.* )?with ((?:a|an|my|the|our) [^,]+)$")
+"""With what somebody wants to win."""
 _LED: Final = 0.15
 """How likely a word of the register stands before what is said."""
 _DWELT_ON: Final = frozenset(
@@ -236,13 +239,15 @@ class TalkLine:
         event: Happening | None = None,
         other: str = "",
         thing: str = "",
+        sort: str = "",
         **more: str,
     ) -> str:
-        """A sentence of a move, filled, in my manner first; empty if none fits that was not said in sight."""
+        """A sentence of a move, filled, of its sort or in my manner first; empty if none fits that was not said in sight."""
         slots = self._slots(to, event, other) | _filled_only(X=thing, thing=thing, **more)
         owned = cores_owned(TALK, move, self.reading.cast, self.me, self.reading.rounds)
         used = self.situation.used_patterns | self.patterns
-        for patterns in (cores(TALK, f"{move}/{self.manner}"), owned, cores(TALK, move)):
+        of_sort = cores(TALK, f"{move}/{sort}") if sort else ()
+        for patterns in (of_sort, cores(TALK, f"{move}/{self.manner}"), owned, cores(TALK, move)):
             fresh = [
                 pattern for pattern in patterns if fits(pattern, slots) and (move, pattern.texts) not in used
             ]
@@ -293,7 +298,9 @@ class TalkLine:
         others = [handle for handle in self.situation.company if handle not in {to, self.me}]
         third = other or (self.dice.choice(others) if others else "")
         slots |= _filled_only(other=self._name(third) if third else "")
-        return slots | (slots_of(event) if event is not None else {})
+        if event is None:
+            return slots
+        return slots | slots_of(event) | _filled_only(reference=sort_of(event).reference)
 
     @cached_property
     def _slots_of_mine(self) -> dict[str, str]:
@@ -311,6 +318,8 @@ class TalkLine:
                 slots["short"] = story.short
         elif (thing := _thing_wanted(self.reading.me.wants)) is not None:
             slots["wthing"] = thing.definite
+        with_which = _WITH_WHICH.search(story.want)
+        slots |= _filled_only(made=with_which[1] if with_which else "")
         facts = [fact for fact in story.facts if fact.lower() not in visible]
         if facts:
             slots["fact"] = facts[0] if facts[0].startswith("I ") else facts[0][:1].lower() + facts[0][1:]

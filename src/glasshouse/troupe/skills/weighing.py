@@ -29,6 +29,8 @@ words_of_a_piece_min: Final = 20
 
 _CARRIED: Final = 0.8
 _POINT: Final = 1.0
+_MADE_GOOD: Final = 10.0
+"""A point that was met and made good is the stronger one, beside any number that nobody tried."""
 _MET: Final = 0.13
 _OLDEST: Final = 0.06
 """Where both sides have as many points left, it decides who met more; where that is even, whose has stood longest."""
@@ -67,7 +69,8 @@ def weighed(reading: Reading) -> list[Weight]:
     if contest.book == contributing.BOOK:
         return _most_built_on(reading, contest.lines)
     handles = dict.fromkeys(line.handle for line in contest.lines)
-    left = [line for handle in handles for line, _ in debating.standing_points(reading, handle)]
+    standing = [one for handle in handles for one in debating.standing_points(reading, handle)]
+    left = [line for line, _ in standing]
     if not left:
         # To have met everything is no victory where nothing of one's own is left.
         return []
@@ -75,6 +78,7 @@ def weighed(reading: Reading) -> list[Weight]:
     oldest = min(left, key=contest.lines.index, default=None)
     return [
         *((_POINT + (_OLDEST if line is oldest else 0.0), line) for line in left),
+        *((_MADE_GOOD, line) for line, point in standing if point.is_held),
         *((_MET, line) for line in met),
     ]
 

@@ -24,12 +24,17 @@ class _Worth(NamedTuple):
 
 QUOTE: Final = "quote"
 SHOWN: Final = "shown"
+PERFORMED: Final = "performed"
 CALM: Final = "calm"
 FAIR: Final = "fair"
 
 _WORTH: Final[Mapping[str, _Worth]] = MappingProxyType(
     {
         "present": _Worth(3.0, SHOWN, "made"),
+        "perform": _Worth(3.0, PERFORMED, "fact"),
+        "perform-thing": _Worth(3.0, PERFORMED, "made"),
+        "perform-for": _Worth(3.0, PERFORMED),
+        "perform-plain": _Worth(3.0, PERFORMED),
         "give-reason": _Worth(2.0, QUOTE, "fact"),
         "boast": _Worth(1.5, QUOTE, "fact"),
         "top": _Worth(1.5, QUOTE, "fact"),
@@ -67,7 +72,10 @@ class PointMade(NamedTuple):
 def points_of(lines: Iterable[Heard], contestant: str) -> list[PointMade]:
     """The points that one contestant made, the weightiest first, of equals the newest."""
     points = [point for line in lines if line.handle == contestant for point in _points_in(line)]
-    return sorted(points, key=lambda point: (-point.worth, -int(point.line.ref)))
+    points.sort(key=lambda point: (-point.worth, -int(point.line.ref)))
+    done = [point for point in points if point.sort == PERFORMED]
+    # Who does it twice is not better for it.
+    return [point for point in points if point not in done[1:]]
 
 
 def sum_of(points: Sequence[PointMade]) -> float:
@@ -90,7 +98,9 @@ def _points_in(line: Heard) -> list[PointMade]:
 def _point(line: Heard, said: MoveSaid) -> PointMade:
     worth = _WORTH[said.move]
     words = (said.slots.get(worth.slot) or "") if worth.slot else ""
-    return PointMade(line, worth.worth, worth.sort, _quotable(words) if worth.sort == QUOTE else words)
+    return PointMade(
+        line, worth.worth, worth.sort, _quotable(words) if worth.sort in {QUOTE, PERFORMED} else words
+    )
 
 
 def _quotable(words: str) -> str:

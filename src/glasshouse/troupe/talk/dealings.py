@@ -41,6 +41,8 @@ _BY_THE_ASKER: Final[Mapping[str, tuple[tuple[str, ...], str]]] = MappingProxyTy
         "refuse-term": ((TERMS,), REFUSED),
     }
 )
+BARGAINING: Final = frozenset((*_BY_THE_ASKED, *_BY_THE_ASKER))
+"""What changes how it stands between two."""
 _SHOWN_BY_THE_ASKED: Final[Mapping[str, str]] = MappingProxyType(
     {"help-yes": GRANTED, "settle": GRANTED, "hold-word": GRANTED, "break-word": BROKEN}
 )

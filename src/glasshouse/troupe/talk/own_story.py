@@ -103,7 +103,7 @@ def story_of(me: Identity) -> Story:
 
 def _somebody_to(clause: str) -> str:
     """What stands behind `I want` for a clause: `one of you to ask a real question`; empty where its verb is not found."""
-    words = re.sub(r"\bthem\b", "you", clause).split()
+    words = re.sub(r"\bhim\b", "me", re.sub(r"\bthem\b", "you", clause)).split()
     for at, word in enumerate(words[1:], 1):
         base = base_behind_he(word.lower())
         if base:

@@ -15,18 +15,21 @@ from glasshouse.troupe.reactions import weights_of
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.voice import voice_of
 
+PERFORMING: Final = ("perform-thing", "perform", "perform-for", "perform-plain")
+"""How a contestant does what is judged, where nothing can be shown; the one that says most first."""
+
 ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "ask-want": ("tell-want", "hold-want", "keep-secret", "no-want"),
         "press-secret": ("keep-secret", "tell-want", "hold-want", "no-want"),
-        "ask-why": ("give-reason", "no-reason"),
+        "ask-why": ("give-reason", "no-reason", *PERFORMING),
         "ask-help": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),
         "ask-help-for-chore": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),
         "set-term": ("promise", "refuse-term"),
         "hold-back": ("promise-care", "refuse-term"),
         "help-if": ("agree", "refuse-term"),
         "offer-help": ("accept", "decline"),
-        "challenge": ("boast", "boast-plain"),
+        "challenge": ("boast", "boast-plain", *PERFORMING),
         "oppose": ("stand-against",),
         "ask-side": ("side-with", "side-other", "side-none"),
         "ask-hold": ("hold-word", "break-word"),
@@ -76,6 +79,7 @@ OVERHEARD: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "help-no-rival": ("hear-refusal",),
         "tell-deal": ("hear-deal",),
         "present": ("hear-present",),
+        **dict.fromkeys(PERFORMING, ("hear-perform",)),
         "try-won": ("hear-won",),
         "try-lost": ("hear-lost",),
         "count-won": ("take-won", "take-lost"),

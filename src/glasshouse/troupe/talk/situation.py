@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from glasshouse.troupe.kinds import WORLD_OBSERVED
@@ -16,6 +17,7 @@ from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.speech_acts import REPORT, speech_act
 from glasshouse.troupe.talk.dealings import Dealing, MoveTold, dealings_in
+from glasshouse.troupe.talk.event_sorts import sort_of
 from glasshouse.troupe.talk.happenings import Happening, happenings_in
 from glasshouse.troupe.talk.own_story import Story, story_of
 from glasshouse.troupe.talk.replies import ANSWERS, ECHOES
@@ -53,6 +55,12 @@ _WITH_WANT: Final = frozenset(
 """Moves that say what their speaker wants."""
 _WITH_HELP: Final = frozenset({"ask-help", "ask-help-for-chore", "help-if"})
 """Moves that say what their speaker wants help with."""
+_CONDITIONS: Final = ("set-term", "hold-back", "help-if")
+_REQUESTS: Final = ("ask-help", "ask-help-for-chore")
+_BEGUN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"settle": _CONDITIONS, "thank": _REQUESTS, "bear-no": _REQUESTS}
+)
+"""What closes a bargain -> what its speaker said when it began."""
 rivals_cache_pairs_max: Final = 1_024
 """For more pairs of wants it is asked again whether they are of one thing."""
 lines_a_question_waits_max: Final = 3
@@ -137,7 +145,16 @@ class Situation:
             is_for_it = to == line.handle or (not to and before.handle != line.handle)
             if is_for_it and (move in ANSWERS.get(said.move, ()) or move in ECHOES.get(said.move, ())):
                 return before.handle
-        return ""
+        # What is replied to may be out of sight, where what it goes back to is not.
+        begun = _BEGUN_BY.get(move, ())
+        return next(
+            (
+                to
+                for before, said, to in reversed(moves)
+                if before.handle == line.handle and said.move in begun
+            ),
+            "",
+        )
 
     @cached_property
     def dealings(self) -> list[Dealing]:
@@ -288,7 +305,8 @@ class Situation:
             for after in self.reading.discussion
             if int(after.ref) > int(line.ref) and after.origin == "cast"
         ]
-        touching = [(after, _moves_about(after, stems)) for after in later]
+        named = stems.union(*(stems_of(sort_of(happening).reference) for happening in happenings))
+        touching = [(after, _moves_about(after, stems, named)) for after in later]
         own = [moves for after, moves in touching if self.reading.is_mine(after)]
         counts = [move for _, moves in touching for move in moves]
         return Event(
@@ -329,15 +347,16 @@ def is_against(mine: str, theirs: str) -> bool:
     return verbs[0] != verbs[1] and bool(things[0] & things[1])
 
 
-def _moves_about(line: Heard, stems: frozenset[str]) -> list[str]:
-    """The moves of a line that speak of an event with these stems."""
+def _moves_about(line: Heard, stems: frozenset[str], named: frozenset[str]) -> list[str]:
+    """The moves of a line that speak of an event with these stems, or by what one calls it."""
     moves = []
     for said in understood(line.text):
         if said.move in ABOUT_EVENTS:
             gaps = " ".join(
-                said.slots.get(name) or "" for name in ("told", "again", "question", "ongoing", "quoted")
+                said.slots.get(name) or ""
+                for name in ("told", "again", "question", "ongoing", "quoted", "reference")
             )
-            if stems & stems_of(gaps) or (said.move in _ABOUT_THE_NEWEST and not gaps.strip()):
+            if named & stems_of(gaps) or (said.move in _ABOUT_THE_NEWEST and not gaps.strip()):
                 moves.append(said.move)
     if not moves and len(stems & stems_of(line.text)) * 2 > len(stems):
         moves.append("note-event")

@@ -62,6 +62,15 @@ def _known() -> tuple[_Known, ...]:
     return tuple(known)
 
 
+def how_said(said: MoveSaid) -> str:
+    """What stands behind the stroke of the heading that a sentence is from; empty if nothing does."""
+    for heading in moves():
+        move, _, manner = heading.partition("/")
+        if manner and move == said.move and said.pattern in cores(TALK, heading):
+            return manner
+    return ""
+
+
 def _regex(pattern: Pattern) -> re.Pattern[str]:
     seen = set[str]()
     parts = [re.escape(pattern.texts[0])]
