@@ -436,7 +436,7 @@ def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
     reading = speaker.reading
     dice = speaker.dice
     left = standing_points(reading, reading.me.handle)
-    left.sort(key=lambda one: not one[1].is_held)
+    left.sort(key=lambda entry: not entry[1].is_held)
     is_held = bool(left) and left[0][1].is_held and bool(own_lines(reading, "closing held"))
     own = f"closing {'held' if is_held else 'standing' if left else 'none'}"
     if own_lines(reading, own):
