@@ -578,6 +578,13 @@ def test_a_disturbance_is_told_asked_about_once_and_comes_back_once(world: str, 
     assert events[-1].payload["reason"] == "ended"
 
 
+def test_nobody_speaks_of_themselves_as_of_another() -> None:
+    done = done_about("almanac-oak", played("almanac-oak", 11, "The mule falls asleep."))
+
+    assert len(done) >= 3
+    assert [handle for handle, _ in done if handle.startswith("doubtful-mule")] == []
+
+
 def test_an_undisturbed_play_says_nothing_of_events() -> None:
     assert [world for world in WORLDS if done_about(world, played(world, 11))] == []
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
+from datetime import date
 from functools import cache
 from importlib.resources import files
 
@@ -82,6 +83,42 @@ def test_the_night_that_is_chosen_is_the_brightest_that_was_read_and_is_still_op
 
     assert chosen.payload["date"] == best["date"]
     assert chosen.payload["rests_on"][0] in still
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nobody_asks_about_a_night_beside_one_that_was_the_opposite_of_what_they_want(seed: int) -> None:
+    who = handles("almanac-oak", seed)
+    read: dict[date, float] = {}
+    beside = []
+    for event in played("almanac-oak", seed):
+        if event.kind == "page.read":
+            read[date.fromisoformat(event.payload["date"])] = event.payload["lit"]
+        elif event.kind == "night.asked":
+            day = date.fromisoformat(event.payload["date"])
+            near = [lit for night, lit in read.items() if abs((night - day).days) == 1]
+            wants_dark = who[event.actor] == "moonless-ferryman"
+            beside += [lit for lit in near if (lit >= 75 if wants_dark else lit <= 15)]
+
+    assert beside == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_far_bank_answers_every_wish_that_was_said(seed: int) -> None:
+    wishes = {
+        "knife": ("knife", "letters", "bone handle"),
+        "carrot": ("carrot",),
+        "misprint": ("figure", "page"),
+        "nine winters": ("owl",),
+        "barley": ("flour", "quits", "sack"),
+    }
+    said = [
+        str(e.payload["text"]) for e in played("almanac-oak", seed) if e.payload.get("text") and e.caused_by
+    ]
+    first, ending = " ".join(said[:6]).lower(), said[-1].lower()
+
+    assert [
+        wish for wish, words in wishes.items() if wish in first and not any(w in ending for w in words)
+    ] == []
 
 
 # Near-twins
@@ -331,6 +368,34 @@ def test_no_word_that_may_be_dealt_stands_in_the_world_where_it_has_a_near_twin(
 
     assert len(dealt) > 8
     assert [word for word in dealt if word and re.search(rf"\b{word}(?:e?s)?\b", texts, re.IGNORECASE)] == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_word_comes_out_once_the_guess_is_answered_and_the_verdict_names_it(seed: int) -> None:
+    events = played("twenty-sprouts", seed)
+    (word,) = [str(event.sealed["facts"]["word"]) for event in events if event.sealed]
+    (guess,) = of_kind("twenty-sprouts", seed, "guess.made")
+    (lifted,) = of_kind("twenty-sprouts", seed, "hat.lifted")
+    (verdict,) = of_kind("twenty-sprouts", seed, kinds.JUDGE_VERDICT)
+    before = events[: events.index(guess if guess.payload["word"] == word else lifted)]
+    said = [str(event.payload.get("text", "")).lower() for event in before]
+
+    assert [text for text in said if re.search(rf"\b{word}\b", text)] == []
+    assert f'"{word}"' in lifted.payload["text"]
+    assert word in verdict.payload["text"].lower()
+    assert (verdict.payload["winner"] == "guesser") == (guess.payload["word"] == word)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_keeper_begins_with_the_answer_and_no_beat_comes_between(seed: int) -> None:
+    begins = {"yes": ("Yes",), "no": ("No",), "unsure": ("Not sure", "Sometimes")}
+    events = [event for event in played("twenty-sprouts", seed) if event.turn and event.payload.get("text")]
+    answers = [event for event in events if event.kind == "answer.given"]
+
+    assert len(answers) >= 4
+    for answer in answers:
+        assert answer.payload["text"].startswith(begins[answer.payload["answer"]])
+        assert events[events.index(answer) - 1].kind in {"question.asked", "guess.made"}
 
 
 def test_no_word_that_is_guessed_stands_in_what_is_said_beside_the_game() -> None:

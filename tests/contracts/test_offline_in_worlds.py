@@ -17,8 +17,8 @@ from glasshouse.troupe.skills.sleuthing import mentions
 
 SEEDS = range(12)
 games_counted = 40
-won_share_min = 0.5
-won_share_max = 0.8
+won_share_min = 0.4
+won_share_max = 0.6
 SUSPECTS = {"magpie", "mole", "heron", "lodger", "gardener"}
 SIDES = {"hypothesis-former": "spider", "devils-advocate": "wasp"}
 
@@ -106,7 +106,7 @@ def test_both_sides_of_the_mystery_win_now_and_then() -> None:
 
 
 @pytest.mark.parametrize("tens", [0])
-def test_the_guesser_wins_often_and_not_always_and_names_a_word_in_time(tens: int) -> None:
+def test_the_guesser_wins_about_as_often_as_not_and_names_a_word_in_time(tens: int) -> None:
     seeds = range(tens, tens + games_counted)
 
     winners = [played("twenty-sprouts", seed)[1] for seed in seeds]

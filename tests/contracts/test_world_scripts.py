@@ -73,6 +73,36 @@ def test_a_world_plays_from_the_script_beside_it_and_the_record_says_which(tmp_p
     assert served_by(played.events) == recorded_digests(played.events) == {script_digest(SCRIPT)}
 
 
+REMARKS = (
+    SCRIPT.replace("Mine. I left it under {place} in April.", "Mine. {remarks}").replace(
+        "answer after", "answer means=whose after"
+    )
+    + """\
+* of-april remark needs=ask-boot
+  I left it there in April.
+* of-size remark needs=ask-boot
+  It was too large.
+* of-owner remark needs=ask-boot not=whose
+  Ask the frog.
+* of-rain remark needs=of-april
+  It rained on it.
+"""
+)
+
+
+def test_a_line_takes_all_remarks_that_fit_but_those_that_it_excludes_itself(tmp_path: Path) -> None:
+    events = play(str(pond(tmp_path, REMARKS)), store=MemoryStore(), rng_seed=1).events
+
+    assert "Mine. I left it there in April. It was too large." in lines_in(events)
+
+
+def test_a_line_for_remarks_is_not_said_where_none_fits(tmp_path: Path) -> None:
+    script = SCRIPT.replace("Mine. I left it under {place} in April.", "Mine. {remarks}")
+    events = play(str(pond(tmp_path, script)), store=MemoryStore(), rng_seed=1).events
+
+    assert [line for line in lines_in(events) if line.startswith("Mine.")] == []
+
+
 async def test_two_worlds_with_the_same_parts_play_each_from_its_own_script(tmp_path: Path) -> None:
     other = SCRIPT.replace("boot", "bell")
     worlds = [load_world(pond(tmp_path / "one")), load_world(pond(tmp_path / "two", other))]

@@ -26,6 +26,7 @@ turn_disturbed = 3
 lines_without_want_max = 6
 lines_dropped_max = 3
 """So many lines of thirty plays repeat one that their player could not see any more."""
+words_of_a_speech_min = 5
 lines_in_sight_min = 4
 """When the older half of a window was dropped, a player sees so many lines for certain."""
 ENGINE_WORDS = re.compile(
@@ -77,7 +78,9 @@ def test_nobody_fails_and_no_line_comes_twice(world: str, seed: int) -> None:
 
     assert kinds.AGENT_FAILED not in [event.kind for event in events]
     assert len(texts) >= 10
-    assert len(set(texts)) == len(texts)
+    # A few words may be said as often as they are true.
+    speeches = [text for text in texts if len(text.split()) >= words_of_a_speech_min]
+    assert len(set(speeches)) == len(speeches)
 
 
 def test_hardly_a_line_is_dropped_because_it_was_said_before() -> None:

@@ -78,6 +78,24 @@ async def test_the_referee_ends_a_run_when_the_word_is_named(
         assert t.run_of(run.id).winner == winner
 
 
+async def test_a_word_that_is_told_in_a_line_made_for_it_decides_nothing() -> None:
+    deal = {"word": {"to": "keeper", "from": ["lantern"], "may_say": ["hat.lifted"]}}
+    minds: dict[str, Agent] = {
+        "keeper": _line("It was a lantern.", "hat.lifted"),
+        "guesser": _line("Is it a lamp?"),
+    }
+    keeper = ticking("keeper", may_emit=("hat.lifted",))
+    told = _guessing(deal=deal, kinds={"hat.lifted": {"text": "string"}})
+    async with on_stage(minds=minds) as t:
+        run = await t.open_world(world_of(keeper, ticking("guesser"), **told))
+
+        await t.run()
+
+        lifted = [event for event in await t.run_events(run.id) if event.kind == "hat.lifted"]
+        assert lifted[0].payload["text"] == "It was a lantern."
+        assert (await the_end(t)).payload["winner"] == "keepers"
+
+
 async def test_a_referee_hears_lines_and_neither_thoughts_nor_reasons_for_silence() -> None:
     async def passes(moment: Moment) -> Draft:
         return Draft(kind=kinds.AGENT_PASSED, payload={"reason": "I must not say lantern."})

@@ -40,6 +40,9 @@ EVENT_SLOTS: Final = ("event", "event.known", "event.why")
 REMARK: Final = "remark"
 """The act of what is no line by itself, and is set beside what a game has its player say."""
 
+REMARKS: Final = "remarks"
+"""The slot for all remarks of the part that fit, one after another, in a line that is no game's."""
+
 GAME_FACT: Final = "game:"
 """How the names begin of what a game knows and no line says."""
 DEALT_WORD: Final = "word"
@@ -259,8 +262,5 @@ def _event_form(text: str) -> re.Pattern[str]:
 def bound_name(slot: str) -> str:
     """The name under which others know what is in a slot; empty for what is not drawn from a list."""
     name = slot.partition("=")[0]
-    return (
-        name
-        if name.isidentifier() and name not in {*AGREEING, *GAME_SLOTS, "X", "x", "seed", "you", "who", EVENT}
-        else ""
-    )
+    unnamed = {*AGREEING, *GAME_SLOTS, "X", "x", "seed", "you", "who", EVENT, REMARKS}
+    return name if name.isidentifier() and name not in unnamed else ""

@@ -15,6 +15,7 @@ from glasshouse.scripts.script import (
     EVENT_SLOTS,
     GAME_FACT,
     GAME_SLOTS,
+    REMARKS,
     Entry,
     bound_name,
 )
@@ -22,7 +23,7 @@ from glasshouse.scripts.script_text import PlacedEntry, ReadScript, ScriptFault
 
 KEPT: Final = "kept:"
 """How the names begin of lines that a judge kept or cited."""
-FIXED_SLOTS: Final = ("X", "a X", "x", "seed", "seed.a", "seed.full", "you", "who")
+FIXED_SLOTS: Final = ("X", "a X", "x", "seed", "seed.a", "seed.full", "you", "who", REMARKS)
 """Slots that every script has."""
 WANTS: Final = ("open", "blocked", "got", "lost")
 """How it can stand with what somebody wants."""

@@ -79,7 +79,17 @@ def told_event(reading: Reading, part: Part) -> ToldEvent | None:
         act = _first_act(len(telling), is_asked=question is not None or is_answered or not asks)
     else:
         act = "remark" if telling and since >= lines_before_return else ""
-    return ToldEvent(line, _told_now(line.text, act), act, open_question)
+    happening = _told_now(line.text, act)
+    if _is_about(reading.me.handle, happening):
+        # Nobody speaks of themselves as of another: that is left to the others.
+        act = ""
+    return ToldEvent(line, happening, act, open_question)
+
+
+def _is_about(handle: str, happening: Happening) -> bool:
+    """Whether somebody is who an event is about: `the mule falls asleep`."""
+    head = happening.thing.lower().split()[-1:]
+    return bool(head) and head[0] in bare_name(handle).split("-")
 
 
 def _told_now(text: str, act: str) -> Happening:

@@ -246,7 +246,11 @@ class Endings:
         }
         knowers = purse.spent.knowers
         truths = {name: dealt.get(name, {}) for name in knowers}
-        return Match(line, purse.spent.truth, teams, knowers, truths, cast, past.up_to(line))
+        rules = purse.playbill.deal.values()
+        told_in = tuple(
+            [kind for rule in rules if not isinstance(rule.may_say, bool) for kind in rule.may_say]
+        )
+        return Match(line, purse.spent.truth, teams, knowers, truths, cast, told_in, past.up_to(line))
 
     def let_go(self, run_id: str) -> None:
         """Drop the ruling and the lines of a run that has finished."""

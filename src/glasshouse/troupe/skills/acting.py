@@ -19,6 +19,7 @@ from glasshouse.scripts.script import (
     EVENT_SLOTS,
     GAME_FACT,
     REMARK,
+    REMARKS,
     SLOT,
     Entry,
     Part,
@@ -274,6 +275,15 @@ class _Performance:
                     return with_capitals(_filled(phrasing.text, bound))
         return ""
 
+    def _remarks_beside(self, entry: Entry) -> str | None:
+        """All remarks that fit, in the order of the part, but those that a line of this entry excludes; none if there are none."""
+        texts = [
+            next((_filled(phrasing.text, bound) for phrasing, bound in self._sayings(remark, cue)), "")
+            for remark, cue in self._fitting()
+            if remark.act == REMARK and remark.on != EVENT and remark.excluded.isdisjoint(entry.names)
+        ]
+        return " ".join(with_capitals(text) for text in texts if text) or None
+
     def _is_to_me(self, line: Heard | None) -> bool:
         if line is None:
             return False
@@ -460,7 +470,7 @@ class _Performance:
             phrasings.sort(key=lambda phrasing: "event.why" not in phrasing.slots)
         for phrasing in phrasings:
             if phrasing.longest not in visible:
-                bound = self._bound_for(phrasing, cue)
+                bound = self._bound_for(phrasing, cue, entry)
                 if bound is not None:
                     yield phrasing, bound
 
@@ -507,11 +517,11 @@ class _Performance:
             return self.memory.newest[of].line.handle
         return self._value_of(slot, _Cue(), bound)
 
-    def _bound_for(self, phrasing: Phrasing, cue: _Cue) -> dict[str, str] | None:
+    def _bound_for(self, phrasing: Phrasing, cue: _Cue, entry: Entry) -> dict[str, str] | None:
         """What stands in the slots of a line; none if one of them cannot be filled."""
         bound = dict(self.memory.bound)
         for slot in phrasing.slots:
-            value = self._value_of(slot, cue, bound)
+            value = self._remarks_beside(entry) if slot == REMARKS else self._value_of(slot, cue, bound)
             if value is None:
                 return None
             bound[slot] = value

@@ -27,6 +27,8 @@ class Attribute(NamedTuple):
     asked: tuple[str, ...]
     yes: tuple[str, ...]
     no: tuple[str, ...]
+    plain: tuple[str, str]
+    """What one says of the thing in plain words: where it is so, and where it is not."""
 
 
 class Thing(NamedTuple):
@@ -52,10 +54,17 @@ def attributes() -> MappingProxyType[str, Attribute]:
                 tuple(asked.split("|")),
                 tuple(yes.split("|")),
                 tuple(no.split("|")),
+                (plain.partition("|")[0], plain.partition("|")[2]),
             )
-            for name, cues, asked, yes, no in shelf.rows("attributes.tsv")
+            for name, cues, asked, yes, no, plain in shelf.rows("attributes.tsv")
         }
     )
+
+
+def in_plain_words(attribute: str, truth: Truth) -> str:
+    """What one says of a thing of which an attribute holds or does not: `is alive`; empty for what is unsure."""
+    plain = attributes()[attribute].plain
+    return "" if truth == "unsure" else plain[0] if truth == "yes" else plain[1]
 
 
 ALOUD: Final = "aloud"

@@ -20,7 +20,7 @@ from glasshouse.troupe.talk.matters import NOT_YET
 
 rounds_of_introductions: Final = 3
 """Later nobody says what they want and what all have to do as if for the first time."""
-rounds_before_second_request: Final = 3
+rounds_before_second_request: Final = 2
 """Whoever has a promise asks for no other one sooner."""
 requests_max: Final = 2
 """Nobody asks more often for help."""
@@ -312,7 +312,9 @@ class BargainingLine(VotingLine):
             return
         for handle in rivals:
             yield "close-rival", handle
-        if not (mine or given or rivals or self.story.is_secret):
+        # Who got what they voted for does not go home with nothing.
+        is_decided = any(said.move == "count-won" for _, said, _ in self.situation.moves_told)
+        if not (mine or given or rivals or is_decided or self.story.is_secret):
             yield "close-alone", ""
         culprit = self.matter is not None and self.matter.culprit
         if culprit and not any(said.move == "close-culprit" for _, said, _ in self.situation.moves_told):

@@ -43,15 +43,17 @@ from glasshouse.troupe.world_dates import with_dates_written
 from glasshouse.troupe.world_topic import matter_of
 
 DATE: Final = "date"
-steps_days_max: Final = 6
+steps_days_max: Final = 11
 """Who looks for a better night asks for one this many days further at most."""
+lit_a_day: Final = 8
+"""About how much more or less of the moon a night has than the one before. So nobody goes further than the moon needs."""
 nights_near_max: Final = 3
-"""Where it gets no better, one of this many nights nearest to the best is asked about."""
+"""Where it gets no better in one direction, one of this many nights of which there is most hope is asked about."""
 lit_bright_min: Final = 60
 """A night is bright from here on."""
 lit_dark_max: Final = 25
 """A night is dark up to here."""
-lit_full_min: Final = 87
+lit_full_min: Final = 85
 """A night is as bright as it gets from here on."""
 lines_rested_on_max: Final = 3
 """A choice of a night rests on this many lines at most."""
@@ -207,20 +209,40 @@ def _next_day(speaker: Speaker, wanted: str, known: list[Known]) -> date | None:
     is_later = _is_better_later(best, known, wanted)
     if is_later is not None:
         steps = [(day - best.day).days * (1 if is_later else -1) for day in left]
-        ahead = [day for day, step in zip(left, steps, strict=True) if 0 < step <= steps_days_max]
+        furthest = _days_needed(best, wanted)
+        ahead = [(day, step) for day, step in zip(left, steps, strict=True) if 0 < step <= furthest]
         if ahead:
-            return speaker.dice.choice(ahead)
-    near = sorted(left, key=lambda day: abs((day - best.day).days))
-    return speaker.dice.choice(near[:nights_near_max])
+            far = [day for day, step in ahead if 2 * step >= furthest]
+            return speaker.dice.choice(far or [day for day, _ in ahead])
+    hopes = {day: (_hope_of(day, known, wanted), -abs((day - best.day).days)) for day in left}
+    return speaker.dice.choice(sorted(left, key=lambda day: hopes[day], reverse=True)[:nights_near_max])
+
+
+def _days_needed(best: Known, wanted: str) -> int:
+    """In how many days it can be as bright or as dark as it gets."""
+    lacking = 100 - best.lit if wanted == "bright" else best.lit
+    return max(1, min(steps_days_max, round(lacking / lit_a_day)))
+
+
+def _hope_of(day: date, known: Sequence[Known], wanted: str) -> float:
+    """How good a night can be, by the nearest one that is known."""
+    nearest = min(known, key=lambda night: abs((day - night.day).days))
+    change = lit_a_day * abs((day - nearest.day).days)
+    return min(100.0, nearest.lit + change) if wanted == "bright" else -max(0.0, nearest.lit - change)
 
 
 def _is_better_later(best: Known, known: Sequence[Known], wanted: str) -> bool | None:
     """Whether it gets better after the best day that is known: by what the moon is called, else by the days that were worse.
-    None where worse ones are known on both sides, or no other is known."""
+    None where worse ones are known on both sides, or none between which and the best the moon cannot have turned."""
     if best.phase.startswith("wa"):
         return ("waxing" in best.phase) == (wanted == "bright")
-    sides = {night.day < best.day for night in known if night.day != best.day}
+    sides = {night.day < best.day for night in known if _is_on_one_slope(best, night)}
     return sides.pop() if len(sides) == 1 else None
+
+
+def _is_on_one_slope(best: Known, other: Known) -> bool:
+    """Whether two nights differ by as much as their days apart would have it; if by less, the moon has turned between them."""
+    return abs(best.lit - other.lit) >= lit_a_day / 2 * abs((best.day - other.day).days) > 0
 
 
 def _worse_behind(best: Known, known: Sequence[Known], day: date) -> Known | None:

@@ -381,8 +381,9 @@ class _Turn(BargainingLine):
         """An answer to a question that is none of the general talk: what I know of it, else that I do not know."""
         heard = stems_of(line.text)
         known = [fact for fact in self.story.facts if heard & stems_of(fact)]
-        if known:
-            return self._first(["knows"], line.handle, fact=known[0])
+        fact_told = self._first(["knows"], line.handle, fact=known[0]) if known else ""
+        if fact_told:
+            return fact_told
         thing = main_thing(self.reading, line)
         moves = [f"answer-{question_in(line.text) or 'what'}", "answer-what"]
         if thing is not None:

@@ -146,6 +146,10 @@ def _of_the_first(speaker: Speaker, moves: Sequence[str], slots: dict[str, str])
 def _sentence(speaker: Speaker, move: str, slots: dict[str, str]) -> str:
     reading = speaker.reading
     fitting = [pattern for pattern in cores(TALK, move) if fits(pattern, slots)]
-    fresh = [pattern for pattern in fitting if pattern.longest not in reading.visible_text] or fitting
+    verdicts = [line.text.lower() for line in reading.discussion if line.fields.get("winner")]
+    others = [pattern for pattern in fitting if not verdicts or pattern.longest not in verdicts[-1]]
+    fresh = (
+        [pattern for pattern in others if pattern.longest not in reading.visible_text] or others or fitting
+    )
     text = filled(speaker.dice.choice(fresh), slots, speaker.dice, set())
     return with_capitals(text if text.endswith('"') else f"{text}.")

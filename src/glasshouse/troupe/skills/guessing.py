@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.grammar import with_capitals
 from glasshouse.troupe.reading import Heard, Reading
-from glasshouse.troupe.skills.acting import remarked
+from glasshouse.troupe.skills.acting import played, remarked
 from glasshouse.troupe.skills.attributes import (
     ALOUD,
     Thing,
     attribute_asked,
     attributes,
+    in_plain_words,
     things,
     told_by,
     wonderings,
@@ -25,13 +27,15 @@ from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
     counted,
+    in_a_list,
     own_lines,
     own_or_common,
     passing,
     plain_branch,
+    untold,
     with_line,
 )
-from glasshouse.troupe.skills.keeping import is_same_word, word_known
+from glasshouse.troupe.skills.keeping import GAMES, is_same_word, word_known
 from glasshouse.troupe.speaking import Speaker, Spoken
 
 questions_max: Final = 20
@@ -45,8 +49,13 @@ left_few_max: Final = 3
 left_many_min: Final = 20
 """From so many on they are many: whoever guesses is not sure at all."""
 
+facts_told_max: Final = 3
+"""Of what I know of the thing I tell so much at once."""
+things_out_max: Final = 2
+"""Of what it cannot be any more I name so many."""
+
 _WITH_OWN_LINE: Final = 0.25
-_GOOD_ENOUGH: Final = 0.2
+_GOOD_ENOUGH: Final = 0.65
 """The share of the best question's worth from which on a question is put: who guesses is no computer."""
 
 
@@ -56,6 +65,11 @@ def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None
     if naming is None or word_known(speaker.reading):
         return None
     reading = speaker.reading
+    answered = guess_answered(reading.discussion)
+    if answered is not None:
+        reply = played(speaker, branches, ["over", "right" if _answer(answered[1]) == "yes" else "wrong"], {})
+        if reply is not None:
+            return reply
     asking = plain_branch(branches)
     answers = _answers_in_sight(reading)
     left = candidates(reading, answers)
@@ -64,7 +78,7 @@ def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None
     attribute = "" if asking is None or _is_last_chance(reading) else _best_question(speaker, left, answers)
     if asking is None or not attribute or len(left) == 1:
         return _named(speaker, naming, _likeliest(left, answers, speaker), len(left))
-    return with_line(asking, _asked(speaker, attribute, len(left)))
+    return with_line(asking, _asked(speaker, attribute, left, answers))
 
 
 def candidates(reading: Reading, answers: dict[str, str]) -> list[Thing]:
@@ -74,17 +88,25 @@ def candidates(reading: Reading, answers: dict[str, str]) -> list[Thing]:
         for line in (*reading.remembered, *reading.discussion)
         if line.fields.get("word")
     ]
-    return [
-        thing for thing in things_left(answers) if not any(is_same_word(thing.name, word) for word in refused)
+    return things_left(answers, refused)
+
+
+def things_left(answers: dict[str, str], refused: Sequence[str] = ()) -> list[Thing]:
+    """What it can still be by some answers and the words that were refused.
+
+    An answer fits a thing that one would give it for. Where nothing fits all of them, one that was unsure rules out
+    nothing, and who keeps the word may be sure of what I am not.
+    """
+    others = [
+        thing for thing in things().values() if not any(is_same_word(thing.name, word) for word in refused)
     ]
-
-
-def things_left(answers: dict[str, str]) -> list[Thing]:
-    """What it can still be by some answers; one that was unsure rules out nothing."""
+    fitting = [
+        thing for thing in others if all(thing.truth(name) == truth for name, truth in answers.items())
+    ]
     sure = {name: truth for name, truth in answers.items() if truth in {"yes", "no"}}
-    return [
+    return fitting or [
         thing
-        for thing in things().values()
+        for thing in others
         if all(thing.truth(name) in {truth, "unsure"} for name, truth in sure.items())
     ]
 
@@ -101,6 +123,14 @@ def questions_answered(reading: Reading) -> list[tuple[Heard, Heard]]:
         elif attribute_asked(line.text):
             question = line
     return pairs
+
+
+def guess_answered(lines: Sequence[Heard]) -> tuple[Heard, Heard] | None:
+    """The newest word that was named and the answer it got."""
+    for at in range(len(lines) - 1, -1, -1):
+        if lines[at].fields.get("word"):
+            return next(((lines[at], line) for line in lines[at + 1 :] if line.fields.get("answer")), None)
+    return None
 
 
 def _answers_in_sight(reading: Reading) -> dict[str, str]:
@@ -163,19 +193,50 @@ def _likeliest(left: Sequence[Thing], answers: dict[str, str], speaker: Speaker)
     return speaker.dice.choice([thing for thing, hits in zip(left, fit, strict=True) if hits == max(fit)])
 
 
-def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
-    """The question in words that mean this attribute and no other."""
-    aim = f"there are {left} things it could be, and this question parts them best"
+def _asked(speaker: Speaker, attribute: str, left: Sequence[Thing], answers: dict[str, str]) -> Spoken:
+    """The question in words that mean this attribute and no other, behind what I have learned so far."""
+    aim = f"there are {len(left)} things it could be, and this question parts them best"
     asked = wonderings(ALOUD if speaker.reading.part is not None else "").get(
         attribute, attributes()[attribute].asked
     )
-    facts = _facts(speaker.reading, left)
-    tries = (
-        remarked(speaker, speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE), *facts)
-        for _ in range(rewordings_max)
-    )
+    facts = _facts(speaker.reading, len(left))
+    learned = _learned(speaker, left, answers)
+    tries = (remarked(speaker, _behind(speaker, learned, asked, aim), *facts) for _ in range(rewordings_max))
     clear = next((spoken for spoken in tries if attribute_asked(spoken.text) == attribute), None)
     return clear or speaker.dress(asked, "ask", aim)._replace(text=asked[0].capitalize())
+
+
+def _behind(speaker: Speaker, learned: str, asked: Sequence[str], aim: str) -> Spoken:
+    """A question with what I have learned before it, if my part tells that and there is room."""
+    spoken = speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE)
+    return speaker.with_remark(learned, spoken, is_last=False) if learned else spoken
+
+
+def _learned(speaker: Speaker, left: Sequence[Thing], answers: dict[str, str]) -> str:
+    """What the newest answer has told me, as my part puts it: what is so, what it cannot be, and how much is left."""
+    reading = speaker.reading
+    if not answers or not own_lines(reading, "learned"):
+        return ""
+    *_, newest = answers
+    before = things_left({name: truth for name, truth in answers.items() if name != newest})
+    gone = [f"the {thing.name}" for thing in before if thing not in things_left(answers)]
+    told = {name: words for name, truth in answers.items() if (words := _plainly(name, truth))}
+    known = sorted(told, key=lambda name: (name != newest, answers[name] != "yes"))[:facts_told_max]
+    gaps = {
+        "fact": told.get(newest, ""),
+        "facts": in_a_list([told[name] for name in told if name in known]),
+        "left": counted(len(left)),
+        "out": in_a_list(speaker.dice.sample(gone, min(things_out_max, len(gone)))),
+    }
+    heading = (
+        "learned unsure" if not gaps["fact"] else "learned few" if len(left) <= left_few_max else "learned"
+    )
+    texts = untold(reading, heading, GAMES, **gaps)
+    return with_capitals(f"{speaker.dice.choice(texts)}.") if texts else ""
+
+
+def _plainly(name: str, truth: str) -> str:
+    return in_plain_words(name, "yes" if truth == "yes" else "no") if truth in {"yes", "no"} else ""
 
 
 def _facts(reading: Reading, left: int) -> list[str]:
@@ -195,7 +256,9 @@ def _named(speaker: Speaker, branch: Branch, thing: Thing, left: int) -> Reply:
     said = thing.name if thing.name in shelf.words_listed("masses.txt") else f"{article} {thing.name}"
     reading = speaker.reading
     is_blind = left > left_few_max and bool(own_lines(reading, "guess blind"))
-    texts = own_or_common(reading, "guess blind" if is_blind else "guess", guess=said, left=counted(left))
+    is_choice = 1 < left <= left_few_max and bool(own_lines(reading, "guess few"))
+    heading = "guess blind" if is_blind else "guess few" if is_choice else "guess"
+    texts = own_or_common(reading, heading, guess=said, left=counted(left))
     spoken = speaker.dress(texts, "answer", f"it can only be {said}, so I name it")
     return with_line(branch, remarked(speaker, spoken, "last"), word=thing.name)
 

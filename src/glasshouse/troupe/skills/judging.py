@@ -7,6 +7,7 @@ their lines; where nothing was said, or what was said cancels out, nobody wins; 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple
@@ -15,7 +16,7 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Heard, Reading
 from glasshouse.troupe.skills.acting import remarked
-from glasshouse.troupe.skills.attributes import attribute_asked, things
+from glasshouse.troupe.skills.attributes import attribute_asked, attributes, thing_called, things
 from glasshouse.troupe.skills.branches import (
     Branch,
     Reply,
@@ -29,7 +30,8 @@ from glasshouse.troupe.skills.branches import (
     with_gaps_filled,
     with_line,
 )
-from glasshouse.troupe.skills.guessing import questions_answered, things_left
+from glasshouse.troupe.skills.guessing import guess_answered, questions_answered, things_left
+from glasshouse.troupe.skills.keeping import is_same_word, parted_by
 from glasshouse.troupe.skills.sleuthing import (
     called_so,
     details_in,
@@ -95,7 +97,7 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def _facts(reading: Reading, winner: Standing | None) -> list[str]:
     """How it ended, for a judge who has a word to say on that."""
-    answered = _guess_answered(reading.discussion)
+    answered = guess_answered(reading.discussion)
     if answered is not None:
         return ["named" if answered[1].fields.get("answer") == "yes" else "kept"]
     return [outcome(reading, winner.name) if winner is not None else "nobody"]
@@ -108,7 +110,7 @@ def is_open(reading: Reading) -> bool:
         line.fields.get("answer") or line.fields.get("word") for line in lines
     ):
         return False
-    if _guess_answered(lines) is not None:
+    if guess_answered(lines) is not None:
         return False
     new = [line.text.lower() for line in lines[-6:] if line.origin == "world"]
     return not any(cue in text for text in new for cue in shelf.entries("lasts.txt"))
@@ -151,7 +153,7 @@ def _taken_up(lines: Sequence[Heard], at: int) -> float:
 
 def _game(lines: Sequence[Heard]) -> list[tuple[float, Heard]]:
     """The line that decided a game of finding a word: the guess, or the answer that kept the secret."""
-    answered = _guess_answered(lines)
+    answered = guess_answered(lines)
     if answered is not None:
         guess, reply = answered
         return [(_DECISIVE, guess if reply.fields.get("answer") == "yes" else reply)]
@@ -178,14 +180,6 @@ def _case(reading: Reading) -> list[tuple[float, Heard]]:
         stands = attacks[-1].fields["against"] == claim.ref
         case.append((rival + (_STANDING + _CITED * 2 if stands else _ANSWERED), attacks[-1]))
     return case
-
-
-def _guess_answered(lines: Sequence[Heard]) -> tuple[Heard, Heard] | None:
-    """The newest word that was named and the answer it got."""
-    for at in range(len(lines) - 1, -1, -1):
-        if lines[at].fields.get("word"):
-            return next(((lines[at], line) for line in lines[at + 1 :] if line.fields.get("answer")), None)
-    return None
 
 
 def _is_ahead(ranked: Sequence[Standing]) -> bool:
@@ -221,13 +215,14 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
         "detail": detail,
         "other": other,
     }
-    answered = _guess_answered(reading.discussion)
+    answered = guess_answered(reading.discussion)
     gaps["count"] = _questions_asked(reading)
     if answered is not None:
         is_named = answered[1].fields.get("answer") == "yes"
-        gaps |= _best_question(reading) | {"word": str(answered[0].fields["word"])}
+        gaps |= _best_question(reading) | _what_it_was(reading, answered)
         heading = "verdict named" if is_named else "verdict kept"
-        own = with_gaps_filled(own_lines(reading, heading), gaps)
+        shown = heading if "was" not in gaps else "verdict shown" if gaps["unasked"] else "verdict alike"
+        own = with_gaps_filled(own_lines(reading, shown) or own_lines(reading, heading), gaps)
         return own or sentences(heading, **gaps)
     if any(line.fields.get("answer") for line in reading.discussion):
         return own_or_common(reading, "verdict unnamed", **gaps)
@@ -247,13 +242,17 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
 
 def _questions_asked(reading: Reading) -> str:
     """How many questions were put, in words as far as one counts in words; empty if none."""
-    asked = sum(
-        "?" in line.text and not line.fields.get("answer") and not line.fields.get("word")
+    kinds_asked = Counter(
+        line.kind
         for line in reading.discussion
         if line.origin == "cast"
+        and "?" in line.text
+        and not line.fields.get("answer")
+        and not line.fields.get("word")
     )
-    if not asked:
+    if not kinds_asked:
         return ""
+    ((_, asked),) = kinds_asked.most_common(1)
     return f"{counted(asked)} question{'' if asked == 1 else 's'}"
 
 
@@ -272,6 +271,31 @@ def _best_question(reading: Reading) -> dict[str, str]:
             best = (after / before, said)
         before = after or before
     return best[1]
+
+
+def _what_it_was(reading: Reading, answered: tuple[Heard, Heard]) -> dict[str, str]:
+    """The word that was named, the one that was shown afterwards, how many were left then, and what would have parted them."""
+    guess, answer = answered
+    word = str(guess.fields["word"])
+    pairs = [(asked, told) for asked, told in questions_answered(reading) if int(told.ref) < int(guess.ref)]
+    left = things_left({attribute_asked(asked.text): str(told.fields["answer"]) for asked, told in pairs})
+    shown = "\n".join(
+        line.text.lower()
+        for line in reading.discussion
+        if line.handle == answer.handle and int(line.ref) > int(answer.ref)
+    )
+    told = [
+        thing
+        for thing in left
+        if re.search(rf"\b{thing.name}\b", shown) and not is_same_word(thing.name, word)
+    ]
+    gaps = {"word": word, "left": counted(len(left))}
+    theirs = thing_called(word)
+    if len(told) != 1 or theirs is None:
+        return gaps
+    asked = {attribute_asked(line.text) for line in reading.discussion}
+    apart = [name for name in parted_by(told[0], theirs) if name not in asked]
+    return gaps | {"was": told[0].name, "unasked": attributes()[apart[0]].asked[0] if apart else ""}
 
 
 def _weighed(reading: Reading, lines: Sequence[Heard]) -> list[Heard]:

@@ -303,7 +303,9 @@ class TalkLine:
         slots: dict[str, str] = {}
         if not story.is_secret:
             slots |= _filled_only(want=story.want, help=story.help)
-            if story.want and not story.deed:
+            # What others are to do is nothing that one can be given.
+            is_thing = not (story.deed or self.reading.me.wants.lower().startswith("that "))
+            if story.want and is_thing:
                 slots["wish"] = story.want
             if story.short and not story.short.startswith(("be ", "have ")):
                 slots["short"] = story.short

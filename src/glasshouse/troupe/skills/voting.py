@@ -17,7 +17,7 @@ from glasshouse.troupe.skills.telling_fields import (
     is_for_as_filed,
 )
 from glasshouse.troupe.speaking import name_of
-from glasshouse.troupe.talk.dealings import BROKEN, GRANTED
+from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, REFUSED
 from glasshouse.troupe.talk.matters import NOT_YET, YES, deed_for, is_for
 from glasshouse.troupe.vocabulary import stems_of
 
@@ -273,7 +273,11 @@ class VotingLine(TalkLine):
         """What somebody voted for whom I have nothing against; empty where it is the other way round with me."""
         if self.manner == "cross":
             return ""
-        votes = [option for handle, option in self._votes.items() if option and not self._is_rival(handle)]
+        votes = [
+            option
+            for handle, option in self._votes.items()
+            if option and not self._is_rival(handle) and self._state(handle, self.me) != REFUSED
+        ]
         return votes[-1] if votes else ""
 
     def _count(self) -> str:

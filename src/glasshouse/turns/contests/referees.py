@@ -44,6 +44,8 @@ class Match(msgspec.Struct, frozen=True):
     """What was dealt to each of them, by creature id."""
     handles: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Creature id -> handle, for the creatures that the run began with."""
+    told_in: tuple[str, ...] = ()
+    """The kinds of line in which what was dealt may be told."""
     hear: Callable[[], tuple[Event, ...]] = tuple
     """Loads the lines when `lines` is read, so that a referee that does not need them costs nothing."""
 
@@ -67,7 +69,8 @@ Referee = Callable[[Match], Ruling | None]
 def names_the_word(match: Match) -> Ruling | None:
     """The guessing team wins if anybody says the secret word; if nobody does, the keeping team wins at the end.
 
-    The keeping team is the one with a creature that was dealt the word. A keeper that says the word loses.
+    The keeping team is the one with a creature that was dealt the word. A keeper that says the word loses. A line of a
+    kind in which the scenario lets the word be told, such as the one that shows it at the end, decides nothing.
     """
     word = str(match.truth.get("word", "")).strip().lower()
     if not word or not match.teams:
@@ -77,7 +80,7 @@ def names_the_word(match: Match) -> Ruling | None:
     if match.line is None:
         return Ruling(keepers, f"Nobody named the word. It was {word}.")
     team = match.team_of(match.line.actor)
-    if team is None or not _names(match.line, word):
+    if team is None or match.line.kind in match.told_in or not _names(match.line, word):
         return None
     if team == guessers:
         return Ruling(guessers, f"The word was named: {word}.")
