@@ -408,3 +408,34 @@ def test_no_word_that_is_guessed_stands_in_what_is_said_beside_the_game() -> Non
     ]
 
     assert [word for word in words for text in texts if re.search(rf"\b{word}\b", text.lower())] == []
+
+
+# Stories that must come to their point
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_hatbox_gets_its_seam_mended_once(seed: int) -> None:
+    assert len(of_kind("hatbox-and-cello", seed, "seam.mended")) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_attic_closes_right_behind_its_climax(seed: int) -> None:
+    events = played("far-end-of-the-attic", seed)
+    window = next(at for at, e in enumerate(events) if "The round window" in str(e.payload.get("title")))
+    spoken = [e.kind for e in events[window + 1 :] if e.payload.get("text") and e.kind != "agent.reflected"]
+
+    assert spoken[-1] == "journal.closed"
+    assert len(spoken) <= 5
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_sundial_is_told_the_hour_that_it_asked_for(seed: int) -> None:
+    names = handles("keeper-of-dusk", seed)
+    carried = [
+        e.payload["text"]
+        for e in played("keeper-of-dusk", seed)
+        if e.payload.get("text") and names.get(e.actor) == "dusk-keeper"
+    ]
+    hours = ("early four", "ate, she says", "is late there", "begins when you", "begins there when you")
+
+    assert [text for text in carried if any(hour in text for hour in hours)]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from glasshouse.cli.live.start import WITHOUT_MODEL
 from tests.journeys.commanding import run
 from tests.journeys.terminals import Terminal
 from tests.servers import faults
@@ -55,7 +56,8 @@ def test_in_a_pipe_one_sentence_says_what_to_do_and_the_exit_code_tells(booth: P
 
     assert played.returncode == 4
     assert "caller: line 1" in played.stdout
-    (sentence,) = played.stderr.splitlines()
+    (expectation, sentence) = played.stderr.splitlines()
+    assert expectation == f"glasshouse: {WITHOUT_MODEL}"
     assert "is paused. Nobody answers at http://127.0.0.1:9. Start the server." in sentence
     assert "play --continue r-" in sentence
 
@@ -75,7 +77,7 @@ def test_a_limit_that_pauses_says_how_to_go_on(booth: Path) -> None:
     played = run("play", "./booth", cwd=booth, **ALLOWED)
 
     assert played.returncode == 4
-    (sentence,) = played.stderr.splitlines()
+    (_expectation, sentence) = played.stderr.splitlines()
     assert "The run reached its limit max_turns. Branch it with a higher limit to continue." in sentence
     assert run("branch", "last", "--max-turns", "3", "--no-play", cwd=booth).returncode == 0
 

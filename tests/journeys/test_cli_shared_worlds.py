@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from glasshouse.cli.live.start import WITHOUT_MODEL
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.packs.installed import install
 from glasshouse.packs.origin import Origin
@@ -360,5 +361,5 @@ def test_packages_bring_worlds_and_are_not_imported(tmp_path: Path, monkeypatch:
     played = run("play", "pond", "--turns", "1", cwd=tmp_path / "site")
 
     assert (world.name, world.title, world.package) == ("pond", "The Pond", "acme-worlds 2.1")
-    assert (played.returncode, played.stderr) == (0, "")
+    assert (played.returncode, played.stderr) == (0, f"glasshouse: {WITHOUT_MODEL}\n")
     assert "acme_worlds" not in sys.modules

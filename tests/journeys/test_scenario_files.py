@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds, play, verify
+from glasshouse.cli.live.start import WITHOUT_MODEL
 from glasshouse.mcp_server.shared_store import SharedStore
 from glasshouse.mcp_server.tools import Tools
 from glasshouse.stores.store_address import StoreAddress
@@ -43,7 +44,7 @@ def test_a_file_is_checked_played_and_resumed_on_the_command_line(
 
     assert (checked.returncode, checked.stdout.splitlines()[0]) == (0, f"{name}: sound.")
     assert f"warning: {name}:1:1: name: there is none" in checked.stdout
-    assert (played.returncode, played.stderr) == (0, "")
+    assert (played.returncode, played.stderr) == (0, f"glasshouse: {WITHOUT_MODEL}\n")
     assert "To be continued: turn " in played.stdout
     assert (resumed.returncode, resumed.stderr) == (0, "")
     assert "was edited" in resumed.stdout

@@ -85,9 +85,9 @@ async def test_a_word_that_is_told_in_a_line_made_for_it_decides_nothing() -> No
         "guesser": _line("Is it a lamp?"),
     }
     keeper = ticking("keeper", may_emit=("hat.lifted",))
-    told = _guessing(deal=deal, kinds={"hat.lifted": {"text": "string"}})
+    competition = _guessing(deal=deal, kinds={"hat.lifted": {"text": "string"}})
     async with on_stage(minds=minds) as t:
-        run = await t.open_world(world_of(keeper, ticking("guesser"), **told))
+        run = await t.open_world(world_of(keeper, ticking("guesser"), **competition))
 
         await t.run()
 

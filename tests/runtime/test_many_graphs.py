@@ -3,6 +3,7 @@
 import asyncio
 import random
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -10,6 +11,7 @@ from glasshouse import Agent, Event, MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.store_port import Store
+from glasshouse.troupe.model import OfflineModel
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.rules.under_hash_seeds import printed
@@ -347,7 +349,11 @@ class Unhurried:
     def __init__(self, slow: str, seed: int) -> None:
         self._slow = f"You are {slow},"
         self._chance = random.Random(seed)
-        self._troupe = ModelRouter().route("fast").model
+        self._troupe = OfflineModel()
+
+    def with_script(self, script: str) -> Self:
+        self._troupe = self._troupe.with_script(script)
+        return self
 
     async def complete(self, prompt: Prompt) -> Completion:
         is_slow = prompt.system.startswith(self._slow)

@@ -194,7 +194,7 @@ async def _play(
     start.servers.say(request.tool_servers, as_json=request.as_json)
     models = await models_at_start(request.models, start, request.command_line, as_json=request.as_json)
     expectation = start.expectation(models)
-    if expectation:
+    if expectation and not request.as_json:
         say(f"glasshouse: {expectation}", file=sys.stderr)
     if request.has_keys and not isinstance(
         models, NamedModels

@@ -52,6 +52,8 @@ _NEW_GROUND: Final = 0.55
 """How often a speaker who has met a point brings in one more."""
 _MADE_GOOD: Final = 0.6
 """How often a speaker whose point was just met has something to say for it."""
+_MADE_GOOD_AT_ONCE: Final = 0.42
+"""The same in a first rebuttal. It is smaller, since who rebuts second has one chance more; so neither side leans."""
 _LED: Final = 0.15
 """How often a speaker who has frames of its own says which point it meets, where that is the one just made."""
 _INTRODUCED: Final = 0.6
@@ -370,8 +372,7 @@ def _made_good(speaker: Speaker, side: str) -> str:
     reading = speaker.reading
     spoken = [line for line in reading.discussion if is_speech(line) and reading.is_mine(line)]
     mine = [point for line in spoken for point in points_of(line.text)]
-    # Who rebuts second has one more chance of it: the first one counts for less.
-    chance = _MADE_GOOD if len(spoken) > 1 else _MADE_GOOD / 2
+    chance = _MADE_GOOD if len(spoken) > 1 else _MADE_GOOD_AT_ONCE
     if sum(point.is_held for point in mine) >= made_good_max or speaker.dice.random() > chance:
         return ""
     brought = {point.ground for point in mine if not point.is_answer}
@@ -436,7 +437,7 @@ def _closings(speaker: Speaker, side: str, motion: str) -> list[str]:
     reading = speaker.reading
     dice = speaker.dice
     left = standing_points(reading, reading.me.handle)
-    left.sort(key=lambda one: not one[1].is_held)
+    left.sort(key=lambda entry: not entry[1].is_held)
     is_held = bool(left) and left[0][1].is_held and bool(own_lines(reading, "closing held"))
     own = f"closing {'held' if is_held else 'standing' if left else 'none'}"
     if own_lines(reading, own):

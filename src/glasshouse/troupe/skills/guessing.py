@@ -219,12 +219,13 @@ def _learned(speaker: Speaker, left: Sequence[Thing], answers: dict[str, str]) -
         return ""
     *_, newest = answers
     before = things_left({name: truth for name, truth in answers.items() if name != newest})
-    gone = [f"the {thing.name}" for thing in before if thing not in things_left(answers)]
-    told = {name: words for name, truth in answers.items() if (words := _plainly(name, truth))}
-    known = sorted(told, key=lambda name: (name != newest, answers[name] != "yes"))[:facts_told_max]
+    fitting = {thing.name for thing in things_left(answers)}
+    gone = [f"the {thing.name}" for thing in before if thing.name not in fitting]
+    phrases = {name: words for name, truth in answers.items() if (words := _plainly(name, truth))}
+    known = sorted(phrases, key=lambda name: (name != newest, answers[name] != "yes"))[:facts_told_max]
     gaps = {
-        "fact": told.get(newest, ""),
-        "facts": in_a_list([told[name] for name in told if name in known]),
+        "fact": phrases.get(newest, ""),
+        "facts": in_a_list([phrases[name] for name in phrases if name in known]),
         "left": counted(len(left)),
         "out": in_a_list(speaker.dice.sample(gone, min(things_out_max, len(gone)))),
     }

@@ -277,25 +277,25 @@ def _what_it_was(reading: Reading, answered: tuple[Heard, Heard]) -> dict[str, s
     """The word that was named, the one that was shown afterwards, how many were left then, and what would have parted them."""
     guess, answer = answered
     word = str(guess.fields["word"])
-    pairs = [(asked, told) for asked, told in questions_answered(reading) if int(told.ref) < int(guess.ref)]
-    left = things_left({attribute_asked(asked.text): str(told.fields["answer"]) for asked, told in pairs})
+    pairs = [pair for pair in questions_answered(reading) if int(pair[1].ref) < int(guess.ref)]
+    left = things_left({attribute_asked(asked.text): str(reply.fields["answer"]) for asked, reply in pairs})
     shown = "\n".join(
         line.text.lower()
         for line in reading.discussion
         if line.handle == answer.handle and int(line.ref) > int(answer.ref)
     )
-    told = [
+    others = [
         thing
         for thing in left
         if re.search(rf"\b{thing.name}\b", shown) and not is_same_word(thing.name, word)
     ]
     gaps = {"word": word, "left": counted(len(left))}
     theirs = thing_called(word)
-    if len(told) != 1 or theirs is None:
+    if len(others) != 1 or theirs is None:
         return gaps
     asked = {attribute_asked(line.text) for line in reading.discussion}
-    apart = [name for name in parted_by(told[0], theirs) if name not in asked]
-    return gaps | {"was": told[0].name, "unasked": attributes()[apart[0]].asked[0] if apart else ""}
+    apart = [name for name in parted_by(others[0], theirs) if name not in asked]
+    return gaps | {"was": others[0].name, "unasked": attributes()[apart[0]].asked[0] if apart else ""}
 
 
 def _weighed(reading: Reading, lines: Sequence[Heard]) -> list[Heard]:

@@ -57,8 +57,10 @@ def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         return shown
     line = _question(reading)
     if line is None or ("?" not in line.text and not line.fields.get("word")):
-        spoken_kind = next((one for one in branches if one.is_plain and one.kind == kinds.AGENT_SPOKE), None)
-        chat = spoken_kind or plain_branch(branches)
+        talking = next(
+            (branch for branch in branches if branch.is_plain and branch.kind == kinds.AGENT_SPOKE), None
+        )
+        chat = talking or plain_branch(branches)
         if chat is not None:
             return with_line(chat, speaker.speak(chat.kind))
     word = word_known(reading)

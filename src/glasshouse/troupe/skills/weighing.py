@@ -69,7 +69,7 @@ def weighed(reading: Reading) -> list[Weight]:
     if contest.book == contributing.BOOK:
         return _most_built_on(reading, contest.lines)
     handles = dict.fromkeys(line.handle for line in contest.lines)
-    standing = [one for handle in handles for one in debating.standing_points(reading, handle)]
+    standing = [entry for handle in handles for entry in debating.standing_points(reading, handle)]
     left = [line for line, _ in standing]
     if not left:
         # To have met everything is no victory where nothing of one's own is left.
