@@ -68,3 +68,9 @@ def test_what_a_persona_says_of_something_else_is_no_fact_about_its_player() -> 
 )
 def test_the_first_word_of_a_temper_that_has_a_manner_decides(temper: str, expected: str) -> None:
     assert manner_of(temper) == expected
+
+
+def test_a_second_verb_is_said_in_the_first_person_behind_an_adverb_too() -> None:
+    me = Identity("walter", persona="Taught geography for forty years and rather likes being stuck.")
+
+    assert story_of(me).facts == ("I taught geography for forty years and rather like being stuck",)

@@ -36,7 +36,9 @@ _MINE: Final = {
     "herself": "myself",
 }
 _WORD: Final = re.compile(r"[\w'\u2019-]+|[^\w\s]")
-_JOINING: Final = frozenset({"and", "but", "or", "then", ",", "never", "always", "also", "still"})
+_JOINING: Final = frozenset(
+    {"and", "but", "or", "then", ",", "never", "always", "also", "still", "rather", "even", "often"}
+)
 _TAIL: Final = re.compile(
     r"(?:,| (?:before|without|with|and|so|because|while|until|when|if|from|for|to|round|in|at|by)) .*$",
     re.IGNORECASE,
