@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from glasshouse.troupe.grammar import cores
-from glasshouse.troupe.talk.happenings import happenings_in
+from glasshouse.troupe.talk.happenings import event_told_by_visitor, happenings_in
 from glasshouse.troupe.talk.situation import ABOUT_EVENTS, without_news
 from glasshouse.troupe.talk.understanding import TALK, part_chars_min
 
@@ -55,3 +55,19 @@ def test_a_line_of_a_script_is_found_behind_what_happened() -> None:
         == "The mule has turned round."
     )
     assert without_news("The mule has turned round.") == "The mule has turned round."
+
+
+@pytest.mark.parametrize(
+    ("typed", "clause"),
+    [
+        (
+            "can we have a pizza delivered to the table",
+            'somebody asked "can we have a pizza delivered to the table?"',
+        ),
+        ("what time is it in tokyo", 'somebody asked "what time is it in tokyo?"'),
+        ("the door is open", "the door is open"),
+        ("what a day it was", 'somebody said "what a day it was"'),
+    ],
+)
+def test_a_visitors_question_without_its_mark_is_a_question(typed: str, clause: str) -> None:
+    assert event_told_by_visitor(typed).told == clause

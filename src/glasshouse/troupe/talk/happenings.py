@@ -46,6 +46,13 @@ _WHEN: Final = re.compile(
 )
 """When or where it is, put first."""
 _YOU_NOTICE: Final = re.compile(r"^you (hear|see|smell|feel|notice|find|meet|lose|remember)\b", re.IGNORECASE)
+_BEGINS_AS_A_QUESTION: Final = re.compile(
+    r"(?:can|could|will|would|should|shall|may|do|does|did|is|are|was|were|has|have) "
+    r"(?:i|we|you|he|she|they|it|there|anybody|anyone|somebody|someone)\b"
+    r"|(?:who|where|why|how|what(?! an?\b))(?: \w+)? (?:is|are|was|were|do|does|did|can|will|has|have)\b",
+    re.IGNORECASE,
+)
+"""What people type in a hurry is a question without its mark, too."""
 _WHO_DID: Final = re.compile(r"who\s+(\w+)\s+.*[^?]\?", re.IGNORECASE)
 _SAYING: Final = frozenset(
     {"said", "shouted", "cried", "announced", "reported", "warned", "claimed", "whispered", "wrote"}
@@ -173,14 +180,20 @@ class Happening(NamedTuple):
 def happenings_in(text: str, *, is_of_visitor: bool = False) -> tuple[Happening, ...]:
     """The events that a text tells of, in its order. A visitor's questions and calls are events, too."""
     text = _ABBREVIATED.sub(r"\1", " ".join(text.split()))
-    sentences = (sentence.strip() for sentence in _SENTENCES.split(text.strip(' "\u201c\u201d')))
+    sentences = [sentence.strip() for sentence in _SENTENCES.split(text.strip(' "\u201c\u201d'))]
     happenings = []
-    for sentence in sentences:
+    for sentence in map(_with_its_mark, sentences) if is_of_visitor else sentences:
         if sentence and (is_of_visitor or not sentence.endswith("?")):
             happening = _happening(sentence, is_of_visitor=is_of_visitor)
             if happening.stems or (is_of_visitor and happening.told):
                 happenings.append(happening)
     return tuple(happenings)
+
+
+def _with_its_mark(sentence: str) -> str:
+    """A question that was typed without its mark, with it; other sentences as they are."""
+    is_asked = not sentence.endswith(("?", "!")) and _BEGINS_AS_A_QUESTION.match(sentence)
+    return f"{sentence.rstrip('.')}?" if is_asked else sentence
 
 
 def event_told_by_visitor(text: str) -> Happening:
