@@ -103,9 +103,13 @@ async def test_records_change_a_view_in_the_browser_as_they_do_here(look: Lookin
         assert folded["wrong"] == []
         turns = [item for item in folded["items"] if item["is"] == "turn"]
         assert [list(turn["cells"]) for turn in turns] == [["guesser", "keeper"]] * len(turns)
-        assert {line["fields"]["answer"] for turn in turns for line in turn["cells"]["keeper"]} <= ANSWERS
+        keepers = [line for turn in turns for line in turn["cells"]["keeper"]]
+        answers = [line["fields"]["answer"] for line in keepers if "answer" in line["fields"]]
+        assert {*answers} <= ANSWERS
         tally = folded["tallies"]["keeper"]
-        assert tally["lines"] == len(turns) == tally["yes"] + tally["no"] + tally["unsure"]
+        assert (
+            tally["lines"] == len(keepers) > len(answers) == tally["yes"] + tally["no"] + tally["unsure"] > 0
+        )
 
         # The rows are the turns, and are walked by keys.
         reader = await (await look(page_of(page, run))).ready()

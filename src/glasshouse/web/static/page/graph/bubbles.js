@@ -33,6 +33,8 @@ const facePixels = 5;
 const stemWidths = { newest: 1.6, older: 0.8 };
 /** From this place on, bubbles have neither frame nor stem. */
 const unframedRank = 3;
+/** A newest line with more letters is set smaller: an epilogue is whole in the band then. */
+const longFrom = 480;
 /** Up to this width a bubble grows until its head is whole. */
 const headPixels = 314;
 /** A crown and its ring reach beyond a face, as shares of its radius. */
@@ -60,7 +62,7 @@ export function Bubbles({ picture }) {
     picture?.wake();
   }, [picture, shown]);
   return html`<div class="bubbles" ref=${layer} aria-hidden="true">
-    ${bubbles.map(({ key, name, to, n, text, colour }, rank) => html`<div key=${key} data-n=${n} class=${`bubble of-${colour % 8} ${classOf(rank)}`} onClick=${() => askWhy(n)}>
+    ${bubbles.map(({ key, name, to, n, text, colour }, rank) => html`<div key=${key} data-n=${n} class=${`bubble of-${colour % 8} ${classOf(rank, text)}`} onClick=${() => askWhy(n)}>
       <div class="bubble-head"><b dir="auto">${name}</b><span dir="auto">${to}</span><i class="mono">${n}</i></div>
       <div class="bubble-words" tabindex="-1" dir="auto">${text}</div>
       <i class="bubble-tail"></i>
@@ -68,8 +70,8 @@ export function Bubbles({ picture }) {
   </div>`;
 }
 
-/** @param {number} rank */
-const classOf = (rank) => (rank === 0 ? "is-newest" : `is-older is-older-${rank}`);
+/** @param {number} rank @param {string} text */
+const classOf = (rank, text) => (rank === 0 ? `is-newest${text.length > longFrom ? " is-long" : ""}` : `is-older is-older-${rank}`);
 
 /** @param {number} n */
 function askWhy(n) {
