@@ -8,6 +8,16 @@ import htm from "htm";
 export const html = htm.bind(h);
 export { Component, createContext, h, render, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState };
 
+// Chromium 150 forgets a change of class for what lies within an element that is moved before styles are computed: a card
+// that opened and moved in one drawing kept the height of a closed one. Computing the style first loses nothing.
+const move = Element.prototype.moveBefore;
+if (move) {
+  Element.prototype.moveBefore = function moveWithStyle(/** @type {Node} */ node, /** @type {Node|null} */ before) {
+    if (node instanceof Element) void getComputedStyle(node).color;
+    move.call(this, node, before);
+  };
+}
+
 /**
  * A component that is drawn again only when one of its props is another object.
  * @template P
