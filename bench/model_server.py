@@ -45,6 +45,10 @@ def answer(number: int) -> bytes:
     )
 
 
+NOTHING_HERE = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+"""To whoever asks what the server is."""
+
+
 class Answers(asyncio.Protocol):
     """One connection."""
 
@@ -62,15 +66,21 @@ class Answers(asyncio.Protocol):
         """Answer each request that is whole."""
         self._read += data
         while (length := self._request_length()) is not None:
+            is_call = self._read.startswith(b"POST")
             self._read = self._read[length:]
             assert self._transport is not None
-            asyncio.get_running_loop().call_later(self._seconds, self._transport.write, answer(next(numbers)))
+            if is_call:
+                answered = answer(next(numbers))
+                asyncio.get_running_loop().call_later(self._seconds, self._transport.write, answered)
+            else:
+                self._transport.write(NOTHING_HERE)
 
     def _request_length(self) -> int | None:
         head, mark, _ = self._read.partition(b"\r\n\r\n")
         if not mark:
             return None
-        length = len(head) + len(mark) + int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        body = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]
+        length = len(head) + len(mark) + int(body or 0)
         return length if len(self._read) >= length else None
 
 

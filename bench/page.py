@@ -146,6 +146,7 @@ async def _bytes_of(opened: Page, address: str) -> dict[str, float]:
 
 async def _two_runs_against_one() -> list[Result]:
     seconds = [await _played(runs) for runs in (1, 2)]
+    assert seconds[0] > turns_with_a_model, "the model that ponders was not asked"
     return [judged("two runs at once on a model of 1 s against one", seconds[1] / seconds[0], "×", "≤", 1.1)]
 
 

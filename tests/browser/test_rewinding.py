@@ -45,14 +45,14 @@ ANSWERS = {"yes", "no", "unsure"}
 
 
 class CountingModel(OfflineModel):
-    """The offline troupe; it counts how often it was asked."""
+    """The offline troupe; it notes what it was asked. Its copies for worlds with scripts write into the same list."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.calls = 0
+        self.asked: list[Prompt] = []
 
     async def complete(self, prompt: Prompt) -> Completion:
-        self.calls += 1
+        self.asked.append(prompt)
         return await super().complete(prompt)
 
 
@@ -139,7 +139,7 @@ async def test_any_moment_is_the_server_s_and_costs_no_model_call(look: Looking)
         for step in range(steps_of_a_story):
             await operate(t, 3, step)
         viewer = await (await look(page_of(page, run))).ready()
-        calls, head = model.calls, await viewer.evaluate("store.head.value")
+        calls, head = len(model.asked), await viewer.evaluate("store.head.value")
         dice = random.Random(1)
         moments = [dice.randint(1, head - 1) for _ in range(seeks_tried)]
 
@@ -158,7 +158,7 @@ async def test_any_moment_is_the_server_s_and_costs_no_model_call(look: Looking)
         await viewer.page.keyboard.press("ArrowRight")
         await expect(viewer.page.locator(".table-sitter:focus")).to_have_count(1)
         await viewer.button("Graph").click()
-        assert model.calls == calls
+        assert len(model.asked) == calls > 0
         stories = stories_of(t)
         newest = (await stories.view_at(stories.of_run(run.id), "director")).view
         assert await viewer.evaluate(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from glasshouse import Event, MemoryStore, Terrarium, play, verify
+from glasshouse import Event, MemoryStore, ModelRouter, Terrarium, play, verify
 from glasshouse.errors import BadWorld
 from glasshouse.manifests import LoadedWorld, load_world
 from glasshouse.manifests.loading import problems_in, warnings_in
 from glasshouse.manifests.scripts import script_bytes_max
 from glasshouse.scripts.script_text import script_digest
+from glasshouse.troupe.model import OfflineModel
+from glasshouse.turns.moment.prompt import Completion, Prompt
 
 SCENARIO = """\
 name: pond
@@ -71,6 +74,24 @@ def test_a_world_plays_from_the_script_beside_it_and_the_record_says_which(tmp_p
         f"Mine. I left it under {first.removeprefix('Frog, whose boot is that under ')[:-1]} in April."
     )
     assert served_by(played.events) == recorded_digests(played.events) == {script_digest(SCRIPT)}
+
+
+class Loud(OfflineModel):
+    """The troupe in a class of somebody's own."""
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        completion = await super().complete(prompt)
+        return replace(completion, text=completion.text.replace("boot", "BOOT"))
+
+
+async def test_a_class_made_of_the_troupe_plays_from_the_script_too(tmp_path: Path) -> None:
+    async with Terrarium(models=ModelRouter(Loud())) as t:
+        run = await t.open_world(load_world(pond(tmp_path)), rng_seed=3)
+        await t.run(run.id)
+        events = await t.run_events(run.id)
+
+    assert lines_in(events)[0].startswith("Frog, whose BOOT is that under the ")
+    assert served_by(events) == {script_digest(SCRIPT)}
 
 
 REMARKS = (

@@ -6,12 +6,13 @@ but the offline troupe.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from glasshouse.model_values import Tokens
 from glasshouse.scripts.script import Script
@@ -106,12 +107,17 @@ class OfflineModel:
         self.name = f"{MODEL_NAME}:{temper}" if temper else MODEL_NAME
         self._temper = temper
         self._lines_max = TEMPERS[temper]
+        self._play_from(script)
+
+    def _play_from(self, script: str | None) -> None:
         self._script = None if script is None else script_of(script)
         self._digest = "" if script is None or self._script is None else script_digest(script)
 
-    def with_script(self, script: str) -> OfflineModel:
-        """The same troupe in a world that has a script: this text."""
-        return OfflineModel(self._temper, script)
+    def with_script(self, script: str) -> Self:
+        """The same troupe in a world that has a script: this text. A copy, so that a class made of this one keeps what it adds."""
+        scripted = copy.copy(self)
+        scripted._play_from(script)
+        return scripted
 
     async def complete(self, prompt: Prompt) -> Completion:
         """Answer at once."""
