@@ -1,7 +1,8 @@
 """Wants: what a player wants, in words that it can say itself, and how it stands with it.
 
-Always holds: the words are the manifest's own `wants` and `cares_about`, turned to the first person; how it stands is
-told from the player's own lines in sight and from how long the show has lasted.
+Always holds: the words are the manifest's own `wants` and `cares_about`, turned to the first person; where it has no
+`wants`, they are those of a sentence of the persona that says what its player wants. How it stands is told from the
+player's own lines in sight and from how long the show has lasted.
 """
 
 from __future__ import annotations
@@ -32,6 +33,32 @@ _WANTING: Final = re.compile(
     r"^(?:i|you|he|she|they|it)?\s*(?:really |only |just )?(?:want|wants|wish|wishes|would like|hope|hopes)\s+",
     re.IGNORECASE,
 )
+_WANTED: Final = re.compile(
+    r"\b(?:wants?|would (?:love|like)|hopes?|wish(?:es)?|longs?|dreams?|plans?|intends?|means?|needs?|expects?|tr(?:y|ies|ying)) (?=to )"
+    r"|\bwould rather (?=\w+ (?!not))|\b(?:wants?|needs?|dreams? of|longs? for|was promised) "
+    r"(?=(?:an?|the|his|her|their|your|some|more|no|nobody|somebody|everybody|everything|all) |\w+(?:[,.]|$))"
+    r"|\b(?:thinks?|believes?|finds?) (?:that )?(?=[^,.;]+ should \w)",
+    re.IGNORECASE,
+)
+"""What stands in a persona before what its player wants."""
+_OF_THE_PLAYER: Final = re.compile(
+    r"(?:(?:he|she|they|you|it|who)\b[^.;:]*|.*\bwho\b[^;:]*|.*,)?", re.IGNORECASE
+)
+"""What may stand before that, so that it is the player who wants it."""
+_OF_OTHERS: Final = re.compile(
+    r"\b(?:everybody|everyone|others|nobody|people|somebody|not|never|all|which|that)\W*$", re.IGNORECASE
+)
+_FOND_OF: Final = re.compile(
+    r"\b(?:proud of|fond of|devoted to|attached to|cares (?:for|about)|worries about|looks after|loves) "
+    r"(his|her|their|the) ((?:(?!and\b|who\b|that\b|but\b)[\w-]+ ?){1,3})(?=[,.;\"']|and\b|who\b|but\b)",
+    re.IGNORECASE,
+)
+_BEFORE_VERBS: Final = frozenset(
+    {"he", "she", "always", "really", "only", "secretly", "still", "also", "now", "just"}
+)
+_REST: Final = re.compile(r",| (?:and|but|than|because|while|so that) ", re.IGNORECASE)
+_SHOULD: Final = re.compile(r"^(.+?) should (?!not\b)")
+_IN_SECRET: Final = re.compile(r"\bsecret(?:ly)?\b", re.IGNORECASE)
 _OWN: Final = {
     "his": "my", "her": "my", "your": "my", "himself": "myself", "herself": "myself", "yourself": "myself", "him": "me",
     "hers": "mine", "he": "I", "she": "I", "you": "I",
@@ -55,12 +82,61 @@ class Want(NamedTuple):
     stems: frozenset[str] = frozenset()
 
 
+class Wanted(NamedTuple):
+    """Where a manifest says what its player wants."""
+
+    words: str = ""
+    sentence: str = ""
+    """The sentence of the persona that says it; empty where `wants` does."""
+
+
+@lru_cache(maxsize=wants_cache_identities_max)
+def wanted_by(me: Identity) -> Wanted:
+    """What a player wants in the words of its manifest: of `wants`, else of its persona."""
+    if me.wants:
+        return Wanted(me.wants)
+    for sentence in re.split(r"(?<=[.;!?])\s+", me.persona.strip()):
+        for wanting in _WANTED.finditer(sentence):
+            before = sentence[: wanting.start()].strip()
+            words = _words_wanted(wanting[0], sentence[wanting.end() :])
+            if words and _is_of_the_player(before, me.handle):
+                return Wanted(f"{words}, secretly" if _IN_SECRET.search(sentence) else words, sentence)
+    return Wanted()
+
+
+def _words_wanted(wanting: str, rest: str) -> str:
+    """What is wanted behind a verb of wanting; empty if nothing is left of it."""
+    words = _REST.split(rest.rstrip(".!; "))[0].strip()
+    if "rather" in wanting.lower() and not words.startswith("to "):
+        words = f"to {words}"
+    words = _SHOULD.sub(r"\1 to ", words)
+    return "" if words.endswith("to") else words
+
+
+def _cared_for_in(persona: str) -> list[str]:
+    """What a persona says its player is fond of, where the manifest does not say it."""
+    return [f"{owner} {thing}".strip() for owner, thing in _FOND_OF.findall(persona)]
+
+
+def _is_of_the_player(before: str, handle: str) -> bool:
+    """Whether what stands before a verb in a persona has its player for the subject: its name, a pronoun or nothing."""
+    if _OF_OTHERS.search(before):
+        return False
+    words = set(re.findall(r"\w+", before.lower()))
+    return words <= {*handle.lower().split("-"), *_BEFORE_VERBS} or bool(_OF_THE_PLAYER.fullmatch(before))
+
+
 @lru_cache(maxsize=wants_cache_identities_max)
 def want_of(me: Identity) -> Want:
     """What a manifest says its player wants, as the player says it."""
-    cares = tuple(care for care in map(_care, me.cares) if care and len(care.split()) <= care_words_max)
-    stems = stems_of("; ".join((*me.cares, me.wants)))
-    text = _first_clause(me.wants)
+    wanted = wanted_by(me).words
+    cares = tuple(
+        care
+        for care in map(_care, me.cares or _cared_for_in(me.persona))
+        if care and len(care.split()) <= care_words_max
+    )
+    stems = stems_of("; ".join((*me.cares, wanted)))
+    text = _first_clause(wanted)
     if not text or len(text.split()) > want_words_max:
         return Want(cares=cares, stems=stems)
     text = _as_mine(_with_me_for_my_name(text, me.handle))

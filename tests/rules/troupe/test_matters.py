@@ -2,7 +2,16 @@
 
 import pytest
 
-from glasshouse.troupe.talk.matters import NOT_YET, YES, deed_for, is_for, matter_of
+from glasshouse.troupe.talk.matters import (
+    NOT_YET,
+    YES,
+    deed_for,
+    deed_for_want_of_a_reason,
+    is_for,
+    matter_of,
+    names_the_deed,
+    speaks_against,
+)
 
 POOL = "Decide what to do with the old windmill. Paint it, mend it or sell it."
 
@@ -73,3 +82,58 @@ def test_who_is_spoken_of_or_wants_the_same_says_yes() -> None:
     assert is_for("to go home", clause, "apprentice")
     assert is_for("to see the big oven used", clause, "baker")
     assert not is_for("no burnt bread", clause, "old-baker")
+
+
+@pytest.mark.parametrize(
+    ("goal", "deeds"),
+    [
+        ("Agree on one plan to save the barn, or agree to let it go.", ("save the barn", "let it go")),
+        (
+            "Decide whether to sell the van, borrow money or stay at home.",
+            ("sell the van", "borrow money", "stay at home"),
+        ),
+        (
+            "Decide whether to frighten the guests or to welcome them.",
+            ("frighten the guests", "welcome them"),
+        ),
+        ("Decide whether to open the gate.", ("open the gate", "leave it as it is")),
+    ],
+)
+def test_what_is_to_be_agreed_on_are_deeds(goal: str, deeds: tuple[str, ...]) -> None:
+    matter = matter_of(goal)
+
+    assert matter is not None
+    assert matter.deeds == deeds
+
+
+def test_who_did_it_is_asked_without_the_hour() -> None:
+    matter = matter_of("Find out who ate the key before the vet comes back.")
+
+    assert matter is not None
+    assert matter.culprit == "ate the key"
+
+
+@pytest.mark.parametrize(
+    ("persona", "expected"),
+    [
+        ("A tortoise who swallowed the key this morning.", True),
+        ("He ate the key and the string with it.", True),
+        ("A canary who saw everything. She saw who took the key.", False),
+        ("She lost the key last year.", False),
+        ("A bulldog who is always hungry.", False),
+    ],
+)
+def test_a_persona_tells_whether_its_player_did_it(persona: str, expected: bool) -> None:
+    assert names_the_deed(persona, "ate the key") is expected
+
+
+def test_nobody_is_for_what_their_persona_speaks_against() -> None:
+    persona = "Tired, would rather work for free than fire anybody. Thinks that borrowing is the worst."
+    deeds = ("sell the van", "borrow money", "fire two people")
+
+    assert [speaks_against(persona, deed) for deed in deeds] == [False, True, True]
+    assert deed_for_want_of_a_reason("tom", persona, deeds) == "sell the van"
+
+
+def test_without_a_reason_somebody_is_for_keeping_a_thing() -> None:
+    assert deed_for_want_of_a_reason("ida", "", ("let it go", "save the barn")) == "save the barn"

@@ -74,3 +74,75 @@ def test_a_second_verb_is_said_in_the_first_person_behind_an_adverb_too() -> Non
     me = Identity("walter", persona="Taught geography for forty years and rather likes being stuck.")
 
     assert story_of(me).facts == ("I taught geography for forty years and rather like being stuck",)
+
+
+@pytest.mark.parametrize(
+    ("persona", "want", "is_secret"),
+    [
+        ("The drummer. He wants to play the old songs, fast, and go home.", "to play the old songs", False),
+        ("A canary who sings. She was promised a new mirror.", "a new mirror", False),
+        (
+            "You are Pete. You are nervous and want everything to be perfect.",
+            "everything to be perfect",
+            False,
+        ),
+        ("You are Lucy. You think the goat should stay here.", "the goat to stay here", False),
+        ("Tired, would rather work for free than fire anybody.", "to work for free", False),
+        ("A thief who secretly plans to steal the crown.", "to steal the crown, secretly", True),
+        ("He does not want to be captain, but he wants to be asked.", "to be asked", False),
+        ("Everybody wants to marry her. She laughs.", "", False),
+        ("The king wants to hang him.", "", False),
+    ],
+)
+def test_without_wants_the_persona_tells_what_its_player_wants(
+    persona: str, want: str, is_secret: bool
+) -> None:
+    story = story_of(Identity("ida", persona=persona))
+
+    assert (story.want, story.is_secret) == (want, is_secret)
+
+
+def test_what_is_said_as_a_wish_is_no_fact_too() -> None:
+    story = story_of(Identity("ida", persona="The drummer. He wants to play the old songs."))
+
+    assert story.facts == ("I am the drummer",)
+
+
+@pytest.mark.parametrize(
+    ("persona", "fact"),
+    [
+        (
+            "A retired keeper, 74, dry, knows every stair.",
+            "I am a retired keeper, 74, dry, and I know every stair",
+        ),
+        ("Stubborn, honest and dry.", "I am stubborn, honest and dry"),
+        ("The cook, who never says where the salt is.", "I am the cook"),
+    ],
+)
+def test_who_somebody_is_is_said_in_the_first_person(persona: str, fact: str) -> None:
+    assert story_of(Identity("ida", persona=persona)).facts == (fact,)
+
+
+def test_without_cares_the_persona_tells_what_its_player_is_fond_of() -> None:
+    me = Identity("ida", persona='The singer. Proud of her new song "Salt", easily hurt.')
+
+    assert story_of(me).cares == ("my new song",)
+
+
+def test_a_wish_that_nobody_does_something_is_one_that_others_see_to() -> None:
+    story = story_of(Identity("ida", wants="That nobody disturbs the petrels between May and September."))
+
+    assert story.want == "nobody to disturb the petrels between May and September"
+    assert story.help == "see to it that nobody disturbs the petrels between May and September"
+
+
+@pytest.mark.parametrize(
+    ("persona", "expected"),
+    [
+        ("Stubborn, dry, knows every stair.", "cross"),
+        ("A grandmother with old songs.", ""),
+        ("Shy.", "nervous"),
+    ],
+)
+def test_without_a_temper_the_persona_tells_the_manner(persona: str, expected: str) -> None:
+    assert manner_of("", persona) == expected

@@ -52,7 +52,7 @@ closing_sentences_max: Final = 2
 """Nobody says more of how it ended."""
 CLOSINGS: Final = (
     "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
-    "close-lost", "close-judged", "close-sum", "count",
+    "close-lost", "close-judged", "close-sum", "count", "confess",
 )  # fmt: skip
 lines_before_performing_ends: Final = (7, 3)
 """Later nobody does it: that it was done before may be out of sight."""
@@ -153,11 +153,21 @@ class BargainingLine(VotingLine):
         return [*late, *first, *self.dice.sample(rest, len(rest))]
 
     def _tell_the_goal(self) -> str:
-        is_told = any(said.move in {"tell-goal", "ask-part"} for _, said, _ in self.situation.moves_told)
-        if not self._goal or is_told or self.reading.rounds >= rounds_of_introductions:
+        """What all have to do, told once; then each is asked once what they can do for it."""
+        if not self._goal or self.reading.rounds >= rounds_of_introductions:
             return ""
         to = self.situation.next_speaker
-        return self._first(["tell-goal"] if self.is_contest else ["ask-part", "tell-goal"], to)
+        moves_seen = {said.move for _, said, _ in self.situation.moves_told}
+        if not {"tell-goal", "ask-part", "ask-part-too"} & moves_seen:
+            return self._first(["tell-goal"] if self.is_contest else ["ask-part", "tell-goal"], to)
+        if (
+            self.is_contest
+            or self.situation.wants
+            or not to
+            or {"ask-part", "ask-part-too"} & self._asked(to)
+        ):
+            return ""
+        return self._first(["ask-part-too"], to)
 
     @property
     def _has_to_show(self) -> bool:
@@ -169,10 +179,7 @@ class BargainingLine(VotingLine):
     @property
     def _may_perform(self) -> bool:
         """Whether it is certain that I have not done it: nothing is out of sight yet, or it is early."""
-        lines = (*self.reading.remembered, *self.reading.discussion)
-        in_sight = len({line.ref for line in lines})
-        is_whole = bool(lines) and in_sight >= max(int(line.ref) for line in lines)
-        return is_whole or not self._is_past(lines_before_performing_ends)
+        return self._sees_all or not self._is_past(lines_before_performing_ends)
 
     @property
     def _has_to_perform(self) -> bool:
@@ -253,7 +260,7 @@ class BargainingLine(VotingLine):
         if "keep-secret" in {said.move for said in self.situation.said_by.get(to, ())}:
             is_last = len(silent) == 1 and "press-secret" not in asked
             return self._first(["press-secret"], to) if is_last else ""
-        is_early = self.reading.rounds < rounds_of_introductions
+        is_early = self.reading.rounds < rounds_of_introductions and self._sees_all
         return self._first(["ask-want"], to) if "ask-want" not in asked and is_early else ""
 
     def _hold_to_a_word(self) -> str:
@@ -322,7 +329,7 @@ class BargainingLine(VotingLine):
 
     def _closing(self) -> str:
         """How it ended for me, once; before that, what all are for, if it is to be decided."""
-        decided = self._decided()
+        decided = self._decided() or (self._confession() if self._is_culprit else "")
         if decided or self._has_said(*CLOSINGS):
             return decided
         summed = self._sum_of_dealings()
@@ -398,14 +405,13 @@ class BargainingLine(VotingLine):
         is_decided = any(said.move == "count-won" for _, said, _ in self.situation.moves_told)
         if not (mine or given or rivals or is_decided or self.story.is_secret):
             yield "close-alone", ""
-        culprit = self.matter is not None and self.matter.culprit
-        if culprit and not any(said.move == "close-culprit" for _, said, _ in self.situation.moves_told):
+        moves_seen = {said.move for _, said, _ in self.situation.moves_told}
+        is_mystery = self.matter is not None and bool(self.matter.culprit)
+        # Where nobody asks any more, somebody may have owned up out of sight.
+        is_open = not {"ask-culprit", "suspect"}.isdisjoint(self._moves_lately()) and not self._is_confessed
+        if is_mystery and is_open and not self._is_culprit and "close-culprit" not in moves_seen:
             yield "close-culprit", ""
-        if (
-            self._goal
-            and not is_decided
-            and not any(said.move == "close-goal" for _, said, _ in self.situation.moves_told)
-        ):
+        if self._goal and not (is_decided or is_mystery or "close-goal" in moves_seen):
             yield "close-goal", ""
 
     def _ends_of_a_contest(self) -> Iterator[tuple[str, str]]:

@@ -48,6 +48,8 @@ questions_answered_max: Final = 3
 """So many questions are answered in one line at most; the newest go."""
 lines_before_closing: Final = (7, 3)
 """Nobody speaks of the end before so many lines, and so many more for each who takes part."""
+rounds_before_lull: Final = 2
+"""Sooner no silence ends the talk."""
 rounds_of_positions: Final = 2
 """Later nobody remarks on what another wants."""
 lines_without_want_max: Final = 3
@@ -369,6 +371,14 @@ class _Turn(BargainingLine):
     def _answers_of_mine(self) -> Mapping[str, Callable[[str, MoveSaid], str]]:
         """What is not answered by temper alone -> what makes the answer."""
         kept = ["keep-secret"] if self.story.is_secret else None
+        moves_open = [
+            "tell-want",
+            "hold-want",
+            "want-goal",
+            *(["tell-self"] if self._sees_all else []),
+            "no-want",
+        ]
+        hidden = ["keep-secret"] if self._is_culprit else kept
         return {
             "ask-event": lambda to, _: self._to_a_question_about_an_event(to),
             "ask-change": lambda to, _: self._to_a_change(to),
@@ -378,12 +388,12 @@ class _Turn(BargainingLine):
             "challenge": lambda to, _: self._done_or_told(to, ("boast", "boast-plain")),
             "ask-why": lambda to, _: self._done_or_told(to, ("give-reason", "no-reason")),
             "ask-stand": lambda to, _: self._where_i_stand(to),
-            "ask-culprit": lambda to, _: self._first(kept or ["deny-it", "deny-plain"], to),
+            "ask-culprit": lambda to, _: self._first(hidden or ["deny-it", "deny-plain"], to),
             "ask-side": lambda to, said: self._to_a_choice_of_side(
                 to, self._called(said.slots.get("other") or "")
             ),
-            "ask-want": lambda to, _: self._first(kept or ["tell-want", "hold-want", "no-want"], to),
-            "press-secret": lambda to, _: self._first(kept or ["tell-want", "hold-want", "no-want"], to),
+            "ask-want": lambda to, _: self._first(kept or moves_open, to),
+            "press-secret": lambda to, _: self._first(kept or moves_open, to),
         }
 
     def _where_i_stand(self, to: str) -> str:
@@ -436,7 +446,11 @@ class _Turn(BargainingLine):
             )
             met = ("take-won",) if self._position(self.me) in {decided, ""} else ("take-lost",)
         meant = {said.slots.get("other") for said in understood(line.text) if said.move == "close-deal"}
-        if "close-deal" in moves and self._name(self.me) not in meant:
+        is_of_me = any(
+            said.move == "tell-deal" and self._called(said.slots.get("other") or "") == self.me
+            for said in understood(line.text)
+        )
+        if is_of_me or ("close-deal" in moves and self._name(self.me) not in meant):
             return ""
         if "tell-want" in moves and self.reading.rounds >= rounds_of_positions:
             return ""
@@ -474,8 +488,12 @@ class _Turn(BargainingLine):
 
     def _initiative(self) -> str:
         """Something of my own: what I want, then what I need for it from others, at last how it ended."""
-        is_new = self.me not in self.situation.wants and not self._has_said("tell-want")
-        if is_new and not self.story.is_secret and self.reading.rounds < rounds_of_introductions:
+        is_new = self.me not in self.situation.wants and not self._has_said("tell-want", "tell-self")
+        if is_new and not self.story.want and (self._sees_all or self.reading.rounds == 0):
+            introduced = self._first(["tell-self", "tell-care"])
+            if introduced:
+                return introduced
+        elif is_new and not self.story.is_secret and self.reading.rounds < rounds_of_introductions:
             wanted = self._first(["tell-want"])
             return f"{self._fact_told()} {wanted}".strip() if self.dice.random() < _INTRODUCED else wanted
         is_late = self._is_past(lines_before_closing)
@@ -492,7 +510,14 @@ class _Turn(BargainingLine):
             text = step()
             if text:
                 return text
-        return ""
+        return self._closing() if self._is_lull else ""
+
+    @property
+    def _is_lull(self) -> bool:
+        """Whether nobody had anything to say to my last line, and each could have spoken twice."""
+        spoken = [line for line in self.reading.discussion if line.origin == "cast"]
+        is_time = self.reading.rounds >= rounds_before_lull and not self.is_contest
+        return is_time and bool(spoken) and self.reading.is_mine(spoken[-1])
 
     def _narration(self) -> str:
         spoken = [line.handle for line in self.reading.fresh if line.origin == "cast"]

@@ -22,13 +22,15 @@ from glasshouse.troupe.talk.echoes import is_echo
 from glasshouse.troupe.talk.event_sorts import sort_of
 from glasshouse.troupe.talk.happenings import Happening, slots_of
 from glasshouse.troupe.talk.manners import manner_of
-from glasshouse.troupe.talk.matters import OpenQuestion, matter_of
+from glasshouse.troupe.talk.matters import OpenQuestion, matter_of, names_the_deed
 from glasshouse.troupe.talk.own_story import Story
 from glasshouse.troupe.talk.pronouns import to_you
 from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, disposition_of
 from glasshouse.troupe.talk.situation import Situation
 from glasshouse.troupe.talk.understanding import TALK, understood
-from glasshouse.troupe.vocabulary import is_a
+from glasshouse.troupe.talk.verbs import is_plain_verb
+from glasshouse.troupe.vocabulary import is_a, stems_of
+from glasshouse.troupe.wants import wanted_by
 
 choice_of_sentences_max: Final = 4
 """Of the sentences that fit, one of the first few is said."""
@@ -73,6 +75,8 @@ _LED: Final = 0.15
 _DWELT_ON: Final = frozenset(
     {
         "tell-want",
+        "want-goal",
+        "ask-part",
         "give-part",
         "stand-for",
         "note-event",
@@ -97,7 +101,10 @@ class TalkLine:
         self.story: Story = self.situation.story
         self.disposition = disposition_of(speaker.reading.me)
         self.me = speaker.reading.me.handle
-        self.is_contest = "(judge" in speaker.reading.around
+        decides = matter_of(speaker.reading.me.goal)
+        is_of_all = decides is not None and bool(decides.deeds or decides.whether)
+        self.is_contest = "(judge" in speaker.reading.around and not is_of_all
+        """Whether somebody else decides who is best. What all decide together is none."""
         self.moves: list[str] = []
         """The moves of the line that is being made."""
         self.patterns: set[tuple[str, tuple[str, ...]]] = set()
@@ -107,7 +114,7 @@ class TalkLine:
         self.answers: set[str] = set()
         """What of that line somebody waits for."""
         self.is_about_event = False
-        self.manner = manner_of(speaker.reading.me.temper)
+        self.manner = manner_of(speaker.reading.me.temper, speaker.reading.me.persona)
         self.who = ""
         """Of whom the line speaks, where that is what it is about."""
         self.branches = branches
@@ -174,6 +181,12 @@ class TalkLine:
     def matter(self) -> OpenQuestion | None:
         return matter_of(self.reading.me.goal)
 
+    @cached_property
+    def _is_culprit(self) -> bool:
+        """Whether all look for me, and I know it."""
+        deed = self.matter.culprit if self.matter is not None else ""
+        return bool(deed) and names_the_deed(self.reading.me.persona, deed)
+
     def _state(self, asker: str, asked: str) -> str:
         return next(
             (
@@ -208,6 +221,12 @@ class TalkLine:
         """Whether so many lines were said, and so many more for each who takes part."""
         heard = int(self.reading.discussion[-1].ref) if self.reading.discussion else 0
         return heard >= lines[0] + lines[1] * (len(self.situation.company) + 1)
+
+    @cached_property
+    def _sees_all(self) -> bool:
+        """Whether nothing that was said is out of sight."""
+        lines = {line.ref for line in (*self.reading.remembered, *self.reading.discussion)}
+        return not lines or len(lines) >= max(map(int, lines))
 
     @property
     def _is_first(self) -> bool:
@@ -307,26 +326,32 @@ class TalkLine:
         """What I can say of myself and of the goal."""
         story = self.story
         visible = self.reading.visible_text
+        wanted = wanted_by(self.reading.me).words
         slots: dict[str, str] = {}
         if not story.is_secret:
             slots |= _filled_only(want=story.want, help=story.help)
             # What others are to do is nothing that one can be given.
-            is_thing = not (story.deed or self.reading.me.wants.lower().startswith("that "))
+            is_thing = not (story.deed or wanted.lower().startswith("that "))
             if story.want and is_thing:
                 slots["wish"] = story.want
             if story.short and not story.short.startswith(("be ", "have ")):
                 slots["short"] = story.short
-        elif (thing := _thing_wanted(self.reading.me.wants)) is not None:
+        elif (thing := _thing_wanted(wanted)) is not None:
             slots["wthing"] = thing.definite
         with_which = _WITH_WHICH.search(story.want)
         slots |= _filled_only(made=with_which[1] if with_which else "")
-        facts = [fact for fact in story.facts if fact.lower() not in visible]
+        deed = self.matter.culprit if self.matter is not None else ""
+        kept = stems_of(deed.partition(" ")[2]) if self._is_culprit else frozenset[str]()
+        facts = [
+            fact
+            for fact in story.facts
+            if fact.lower() not in visible and not (kept and kept <= stems_of(fact))
+        ]
         if facts:
             slots["fact"] = facts[0] if facts[0].startswith("I ") else facts[0][:1].lower() + facts[0][1:]
         fresh = [care for care in story.cares if care.lower() not in visible]
         if fresh:
             slots["care"] = fresh[0]
-        deed = self.matter.culprit if self.matter is not None else ""
         return slots | _filled_only(goal=self._goal, deed=deed)
 
     def _slots_of_addressee(self, to: str) -> dict[str, str]:
@@ -352,7 +377,9 @@ class TalkLine:
         """What all are here to do, as it stands behind `to`; empty if the goal does not say it so."""
         first = self.reading.me.goal.split(". ")[0].rstrip(". ")
         words = first.split()
-        if not words or len(words) > goal_words_max or not is_a(words[0].lower(), "verb"):
+        if not words or len(words) > goal_words_max:
+            return ""
+        if not (is_a(words[0].lower(), "verb") or is_plain_verb(words[0].lower())):
             return ""
         if words[0].lower().endswith("s") and not words[0].lower().endswith("ss"):
             return ""

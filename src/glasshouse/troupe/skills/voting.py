@@ -18,13 +18,24 @@ from glasshouse.troupe.skills.telling_fields import (
 )
 from glasshouse.troupe.speaking import name_of
 from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, REFUSED
-from glasshouse.troupe.talk.matters import NOT_YET, YES, deed_for, is_for
+from glasshouse.troupe.talk.matters import (
+    NOT_YET,
+    YES,
+    deed_for,
+    deed_for_want_of_a_reason,
+    is_for,
+    speaks_against,
+)
 from glasshouse.troupe.vocabulary import stems_of
 
 lines_before_vote: Final = (4, 3)
 """Nobody calls for a vote sooner."""
 rounds_before_stances: Final = 1
 """Nobody says sooner what they are for."""
+lines_before_confession_ends: Final = (8, 4)
+"""Later nobody owns up unasked: they may have done so out of sight."""
+rounds_of_culprits: Final = 3
+"""Later nobody asks who did it."""
 _VOTING: Final = frozenset({"stand-for", "stand-for-word", "abstain"})
 _TAKING_POSITION: Final = ("stand-for", "stand-for-word", "back", "back-other")
 
@@ -106,7 +117,7 @@ class VotingLine(TalkLine):
         matter = self.matter
         whos = matter.whos if matter is not None else ()
         return next(
-            (who.answer(name_of(handle)) for who in whos if stems_of(who.thing) <= stems_of(want)),
+            (who.answer(name_of(handle)) for who in whos if stems_of(who.head) <= stems_of(want)),
             "",
         )
 
@@ -142,6 +153,7 @@ class VotingLine(TalkLine):
         # Who wants it themselves has said so with what they want.
         if (
             option != NOT_YET
+            or self.reading.me.role == "judge"
             or self.reading.rounds < rounds_before_stances
             or self._has_said(*_TAKING_POSITION)
         ):
@@ -193,6 +205,10 @@ class VotingLine(TalkLine):
     def _ask_for_the_culprit(self) -> str:
         if self.matter is None or not self.matter.culprit:
             return ""
+        if self._is_culprit:
+            return self._confession()
+        if self._is_confessed:
+            return ""
         evasive = [
             handle
             for handle, moves in self.situation.said_by.items()
@@ -202,8 +218,32 @@ class VotingLine(TalkLine):
             self.who = evasive[-1]
             self.rests_on = self._first(["suspect"], other=evasive[-1])
             return self.rests_on
-        to = self.situation.next_speaker
-        return self._first(["ask-culprit"], to) if to and "ask-culprit" not in self._asked(to) else ""
+        nearest = self.situation.next_speaker
+        others = [nearest, *(handle for handle in self.situation.company if handle != nearest)]
+        fresh = [handle for handle in others if handle and "ask-culprit" not in self._asked(handle)]
+        # Whom somebody asked before what is in sight is not asked again.
+        is_early = self.reading.rounds < rounds_of_culprits
+        return self._first(["ask-culprit"], fresh[0]) if fresh and is_early else ""
+
+    def _confession(self) -> str:
+        """Whom all look for owns up when they are suspected, or late."""
+        is_suspected = any(
+            said.move == "suspect" and self._called(said.slots.get("other") or "") == self.me
+            for _, said, _ in self.situation.moves_told
+        )
+        # Later it may have been said out of sight.
+        is_time = self._is_past(lines_before_vote) and not self._is_past(lines_before_confession_ends)
+        is_due = is_suspected or is_time
+        return (
+            self._first(["confess"])
+            if is_due and not self._is_confessed and "confess" not in self.moves
+            else ""
+        )
+
+    @property
+    def _is_confessed(self) -> bool:
+        """Whether somebody has owned up, or was answered who did."""
+        return any(said.move in {"confess", "hear-confession"} for _, said, _ in self.situation.moves_told)
 
     @cached_property
     def _is_called(self) -> bool:
@@ -238,6 +278,8 @@ class VotingLine(TalkLine):
         if not self._is_called:
             return self._first(["call"])
         others = set(self.situation.company)
+        if self.reading.me.role == "judge":
+            return self._count() if others <= set(self._votes) else ""
         if self.me not in self._votes:
             vote = "" if self.voted else self._vote()
             return f"{vote} {self._count()}".strip() if vote and others <= set(self._votes) else vote
@@ -256,7 +298,12 @@ class VotingLine(TalkLine):
             for dealing in self.situation.dealings
             if dealing.asked == self.me and dealing.state == GRANTED
         ]
-        options = [self._position(self.me), *(self._leaning_of(asker) for asker in given), self._followed()]
+        options = [
+            self._position(self.me),
+            *(self._leaning_of(asker) for asker in given),
+            self._followed(),
+            self._chosen_without_a_reason(),
+        ]
         option = next((option for option in options if option), "")
         self.who = self._holder_of(option)
         self.voted = option
@@ -277,8 +324,25 @@ class VotingLine(TalkLine):
             option
             for handle, option in self._votes.items()
             if option and not self._is_rival(handle) and self._state(handle, self.me) != REFUSED
+            if not speaks_against(self.reading.me.persona, option.removeprefix("we "))
         ]
         return votes[-1] if votes else ""
+
+    def _chosen_without_a_reason(self) -> str:
+        """One of some deeds, where nobody is for any yet, or I do not follow: somebody has to begin."""
+        matter = self.matter
+        if matter is None or self.story.is_secret:
+            return ""
+        if matter.whos and not any(self._votes.values()):
+            wanting = [handle for handle in self.situation.company if self._leaning_of(handle)]
+            some = wanting or list(self.situation.company)
+            return matter.whos[0].answer(name_of(some[sum(self.me.encode()) % len(some)])) if some else ""
+        if not matter.deeds:
+            return ""
+        options = {option.removeprefix("we ") for option in self._votes.values() if option}
+        me = self.reading.me
+        deed = deed_for_want_of_a_reason(me.handle, me.persona, matter.deeds)
+        return "" if options and deed in options and self.manner != "cross" else f"we {deed}"
 
     def _count(self) -> str:
         """Who is for what, and whether that decides it: more than half of those who voted, and not one alone."""
@@ -286,6 +350,8 @@ class VotingLine(TalkLine):
             handle: self._position_said_by(handle) for handle in (*self.situation.company, self.me)
         }
         votes = said_before | self._votes | ({self.me: self.voted} if self.voted else {})
+        if self.reading.me.role == "judge":
+            votes.pop(self.me, None)
         by_option: dict[str, list[str]] = {}
         for handle, option in votes.items():
             if option:

@@ -23,13 +23,30 @@ YES: Final = "yes"
 NOT_YET: Final = "not yet"
 
 _WHETHER: Final = re.compile(r"\bwhether (.+?)(?:[.;]|$)", re.IGNORECASE)
-_WHO: Final = re.compile(r"\bwho (\w+) (.+?)(?= and who\b| when | if |[.,;]|$)", re.IGNORECASE)
+_WHO: Final = re.compile(
+    r"\bwho (\w+) (.+?)(?= and who\b| when | if | before | until | and why\b|[.,;?]|$)", re.IGNORECASE
+)
+_AGREEING: Final = re.compile(
+    r"^(?:agree|decide|choose) (?:to|(?:up)?on \w+ (?:plan|way|idea) to|how to) |^to ", re.IGNORECASE
+)
+"""What stands before a deed that is to be agreed on."""
+_OR: Final = re.compile(r",? or |, ")
 _KEEPING: Final = frozenset(
     map(stem, ("save", "keep", "repair", "mend", "rescue", "protect", "preserve", "open"))
 )
 _LOSING: Final = frozenset(
     map(stem, ("sell", "close", "shut", "destroy", "end", "burn", "remove", "leave", "abandon", "demolish"))
 )
+
+
+_AGAINST: Final = frozenset(
+    map(stem, ("worst", "never", "against", "hates", "refuses", "mistake", "wrong", "nobody", "not"))
+)
+_WITNESSING: Final = frozenset(
+    {"see", "hear", "find", "lose", "miss", "know", "think", "believe", "suspect", "guard", "lock"}
+)
+"""What one does with a thing without having done anything to it."""
+_SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
 
 
 class Question(NamedTuple):
@@ -44,6 +61,11 @@ class Question(NamedTuple):
     def deed(self) -> str:
         """What one would do: `get the big room`."""
         return f"{self.verb} {self.thing}"
+
+    @property
+    def head(self) -> str:
+        """The thing without what is said of it: `captain`, of `captain of the club`."""
+        return self.thing.partition(" of ")[0]
 
     def answer(self, name: str) -> str:
         """`Omar gets the big room`."""
@@ -72,6 +94,11 @@ class OpenQuestion(NamedTuple):
 def matter_of(goal: str) -> OpenQuestion | None:
     """What a goal asks to decide; none if it asks nothing."""
     whether = _WHETHER.search(goal)
+    if whether and whether[1].startswith("to "):
+        deeds = tuple(
+            part.strip(" ,").removeprefix("to ") for part in _OR.split(whether[1]) if part.strip(" ,")
+        )
+        return OpenQuestion(deeds=deeds if len(deeds) > 1 else (*deeds, "leave it as it is"))
     if whether:
         return OpenQuestion(whether=whether[1])
     deeds = _deeds_in(goal)
@@ -89,7 +116,7 @@ def matter_of(goal: str) -> OpenQuestion | None:
 
 def _deeds_in(goal: str) -> tuple[str, ...]:
     for sentence in re.split(r"(?<=[.:?])\s+", goal):
-        parts = [part.strip(" .?") for part in re.split(r",? or |, ", sentence)]
+        parts = [_AGREEING.sub("", part.strip(" .?")) for part in _OR.split(sentence)]
         is_choice = " or " in sentence and len(parts) > 1
         if is_choice and all(
             is_plain_verb(part.split(" ")[0].lower()) and len(part.split()) <= option_words_max
@@ -114,6 +141,36 @@ def deed_for(want: str, deeds: Sequence[str], goal: str) -> str:
         return ""
     group = _KEEPING if verbs[0] in _KEEPING else _LOSING if verbs[0] in _LOSING else frozenset[str]()
     return next((deed for deed in deeds if stem(deed.split()[0]) in group), "")
+
+
+def deed_for_want_of_a_reason(handle: str, persona: str, deeds: Sequence[str]) -> str:
+    """The deed that somebody is for who does not say why, always the same: one that keeps a thing, and that the persona has
+    nothing against."""
+    open_to = [deed for deed in deeds if not speaks_against(persona, deed)] or list(deeds)
+    kept = [deed for deed in open_to if stem(deed.split()[0].lower()) in _KEEPING] or open_to
+    return kept[sum(handle.encode()) % len(kept)]
+
+
+def speaks_against(persona: str, deed: str) -> bool:
+    """Whether a sentence of a persona speaks against a deed: `would rather work than fire anybody`."""
+    verb = stem(deed.split(maxsplit=1)[0].lower())
+    for sentence in _SENTENCES.split(persona):
+        words = [stem(word) for word in re.findall(r"\w+", sentence.lower())]
+        if verb in words and (_AGAINST & set(words) or "than" in words[: words.index(verb)]):
+            return True
+    return False
+
+
+def names_the_deed(persona: str, culprit: str) -> bool:
+    """Whether a persona says that its player did what somebody did: `swallowed the key`, for `ate the key`."""
+    verb, _, thing = culprit.partition(" ")
+    things = stems_of(thing)
+    for sentence in _SENTENCES.split(persona):
+        done = [base for word in re.findall(r"\w+", sentence.lower()) if (base := base_of_past(word))]
+        is_done = verb in sentence.lower().split() or any(base not in _WITNESSING for base in done)
+        if things and things <= stems_of(sentence) and is_done and not _WITNESSING & set(done):
+            return True
+    return False
 
 
 def is_for(want: str, clause: str, handle: str) -> bool:

@@ -11,14 +11,16 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from glasshouse.troupe.reading import Identity
-from glasshouse.troupe.talk.verbs import base_behind_he, base_of_past, is_plain_verb
+from glasshouse.troupe.talk.verbs import base_behind_he, base_of_past, behind_he, is_plain_verb
 from glasshouse.troupe.vocabulary import is_a, of_sort, stems_of
-from glasshouse.troupe.wants import want_of
+from glasshouse.troupe.wants import want_of, wanted_by
 
 stories_cache_identities_max: Final = 512
 """The stories of more players are read again."""
 fact_words_max: Final = 18
 """A longer sentence of a persona is not told."""
+post_words_max: Final = 6
+"""A longer sentence without a verb, such as `The drummer.`, does not say who one is."""
 helped_words_max: Final = 9
 """A longer deed is cut short where others may help with it."""
 short_deed_words_min: Final = 2
@@ -50,9 +52,14 @@ _SECRETLY: Final = re.compile(
     r"|not to be (?:found out|caught))\b"
 )
 _UNTOLD: Final = re.compile(
-    r"\b(?:tells? (?:nobody|no one)|will not (?:say|tell)|nobody knows|(?:his|her|your|a) secret|secretly|hides?)\b"
+    r"\b(?:tells? (?:nobody|no one)|will not (?:say|tell)|nobody knows|(?:his|her|your|a) secret|secretly|hides?"
+    r"|hop(?:es?|ing) (?:that )?(?:nobody|no one)|never says?|without telling)\b"
 )
 """What stands in a sentence of a persona that its player keeps for itself."""
+
+
+_ANYBODY: Final = frozenset({"nobody", "somebody", "everybody", "everyone", "someone"})
+"""Behind these stands a verb."""
 
 
 class Story(NamedTuple):
@@ -77,15 +84,20 @@ class Story(NamedTuple):
 def story_of(me: Identity) -> Story:
     """What a manifest lets its player say about itself."""
     want = want_of(me)
+    wanted = wanted_by(me)
     if not want.wish and want.want.startswith("that "):
         want = want._replace(wish=_somebody_to(want.want.removeprefix("that ")))
     sentences = _SENTENCES.split(me.persona.strip())
     kept = [sentence for sentence in sentences if _UNTOLD.search(sentence.lower())]
     hidden = stems_of(" ".join(kept)) if kept else frozenset[str]()
+    # Of a sentence that one keeps to oneself all may know who one is: `The cook, who hides the key.`
+    public = [sentence.partition(",")[0] if sentence in kept else sentence for sentence in sentences]
     facts = (
         _in_first_person(sentence, me.handle)
-        for sentence in sentences
-        if sentence not in kept
+        for sentence in public
+        if not _UNTOLD.search(sentence.lower())
+        # What it wants it says as a wish.
+        and sentence != wanted.sentence
         and not _OF_OTHERS.search(sentence)
         # Who is spoken to as `you` is not `they`.
         and not (sentence.startswith("They ") and me.persona.startswith("You "))
@@ -97,7 +109,7 @@ def story_of(me: Identity) -> Story:
         want=wish,
         deed=deed,
         short=shortened(deed),
-        is_secret=bool(_SECRETLY.search(me.wants.lower())),
+        is_secret=bool(_SECRETLY.search(wanted.words.lower())),
         cares=tuple(care for care in want.cares if not stems_of(care) & hidden),
         help=_helped(wish, deed),
     )
@@ -107,7 +119,8 @@ def _somebody_to(clause: str) -> str:
     """What stands behind `I want` for a clause: `one of you to ask a real question`; empty where its verb is not found."""
     words = re.sub(r"\bhim\b", "me", re.sub(r"\bthem\b", "you", clause)).split()
     for at, word in enumerate(words[1:], 1):
-        base = base_behind_he(word.lower())
+        is_verb = at == 1 and words[0].lower() in _ANYBODY and word.endswith("s")
+        base = base_behind_he(word.lower()) or (word[:-1] if is_verb else "")
         if base:
             return " ".join([*words[:at], "to", base, *words[at + 1 :]])
     return ""
@@ -120,6 +133,8 @@ def _helped(wish: str, deed: str) -> str:
     if not wish:
         return ""
     words = wish.split()
+    if words[0].lower() in _ANYBODY and words[1:2] == ["to"] and len(words) > 3:
+        return f"see to it that {words[0]} {behind_he(words[2])} {' '.join(words[3:])}"
     if words[0].lower() == "no" and len(words) > 1:
         return f"see to it that there {'are' if words[1].endswith('s') else 'is'} {wish}"
     return f"get {wish}"
@@ -148,6 +163,11 @@ def _in_first_person(sentence: str, handle: str) -> str:
     """A sentence of a persona as its player says it; empty if it cannot be turned with certainty."""
     text = sentence.rstrip(".! ")
     words = _WORD.findall(text)
+    if 1 < len(words) <= post_words_max and words[0].lower() == "the" and not any(map(_is_verb, words)):
+        return _joined(["I", "am", "the", *words[1:]])
+    if len(words) > 2 and _is_list_of_qualities(words):
+        *first, last = [word for word in text.lower().replace(" and ", ", ").split(",") if word.strip()]
+        return f"I am {','.join(first)} and {last.strip()}" if first else ""
     if len(words) < 3 or any(mark in words for mark in ('"', ":", ";", "(")):
         return ""
     lower = [word.lower() for word in words]
@@ -164,8 +184,35 @@ def _in_first_person(sentence: str, handle: str) -> str:
     if lower[0] in {"this", "it", "today", "tomorrow"} and lower[1] == "is" and _MINE.keys() & set(lower):
         return _joined([_mine(word) for word in words])
     if lower[0] in {"a", "an"} and not any(base_behind_he(word) for word in lower[1:4]):
-        return _joined(["I", "am", lower[0], *(_mine(word) for word in words[1:])])
+        return _joined(["I", "am", lower[0], *_with_i_before_verbs([_mine(word) for word in words[1:]])])
     return ""
+
+
+def _is_list_of_qualities(words: list[str]) -> bool:
+    """Whether a sentence only lists what somebody is like: `Stubborn and honest`."""
+    listed = [word.lower() for word in words if word != "," and word.lower() not in {"and", "but"}]
+    return "," in words and all(is_a(word, "adjective") or word.endswith("ly") for word in listed)
+
+
+def _with_i_before_verbs(words: list[str]) -> list[str]:
+    """What somebody is, and behind a comma does: `a keeper, dry, and I know every stair`."""
+    said: list[str] = []
+    is_told = False
+    for at, word in enumerate(words):
+        base = (
+            base_behind_he(word.lower())
+            if words[at - 1 : at] == [","] and not is_a(word.lower(), "noun")
+            else ""
+        )
+        if base and not is_told:
+            said += ["and", "I"]
+            is_told = True
+        said.append(base or word)
+    return said
+
+
+def _is_verb(word: str) -> bool:
+    return bool(base_behind_he(word.lower()) or base_of_past(word.lower())) and not is_a(word.lower(), "noun")
 
 
 _TITLES: Final = frozenset({"sir", "miss", "mrs", "mr", "old", "the", "doctor", "captain", "lady", "lord"})

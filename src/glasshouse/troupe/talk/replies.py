@@ -20,8 +20,8 @@ PERFORMING: Final = ("perform-thing", "perform", "perform-for", "perform-plain")
 
 ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "ask-want": ("tell-want", "hold-want", "keep-secret", "no-want"),
-        "press-secret": ("keep-secret", "tell-want", "hold-want", "no-want"),
+        "ask-want": ("tell-want", "hold-want", "keep-secret", "want-goal", "tell-self", "no-want"),
+        "press-secret": ("keep-secret", "tell-want", "hold-want", "want-goal", "tell-self", "no-want"),
         "ask-why": ("give-reason", "no-reason", *PERFORMING),
         "ask-help": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),
         "ask-help-for-chore": ("help-yes", "set-term", "hold-back", "help-if", "help-no", "help-no-rival"),
@@ -34,6 +34,7 @@ ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "ask-side": ("side-with", "side-other", "side-none"),
         "ask-hold": ("hold-word", "break-word"),
         "ask-part": ("give-part", "give-part-plain"),
+        "ask-part-too": ("give-part", "give-part-plain"),
         "ask-stand": ("stand-for", "unsure"),
         "ask-culprit": ("deny-it", "deny-plain", "keep-secret"),
         "ask-event": ("answer-event",),
@@ -80,6 +81,7 @@ OVERHEARD: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "tell-deal": ("hear-deal",),
         "present": ("hear-present",),
         **dict.fromkeys(PERFORMING, ("hear-perform",)),
+        "confess": ("hear-confession",),
         "try-won": ("hear-won",),
         "try-lost": ("hear-lost",),
         "count-won": ("take-won", "take-lost"),
