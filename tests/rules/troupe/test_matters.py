@@ -11,6 +11,7 @@ from glasshouse.troupe.talk.matters import (
     matter_of,
     names_the_deed,
     speaks_against,
+    work_in,
 )
 
 POOL = "Decide what to do with the old windmill. Paint it, mend it or sell it."
@@ -132,8 +133,26 @@ def test_nobody_is_for_what_their_persona_speaks_against() -> None:
     deeds = ("sell the van", "borrow money", "fire two people")
 
     assert [speaks_against(persona, deed) for deed in deeds] == [False, True, True]
-    assert deed_for_want_of_a_reason("tom", persona, deeds) == "sell the van"
+    assert deed_for_want_of_a_reason("tom", "sad", persona, deeds) == "sell the van"
 
 
 def test_without_a_reason_somebody_is_for_keeping_a_thing() -> None:
-    assert deed_for_want_of_a_reason("ida", "", ("let it go", "save the barn")) == "save the barn"
+    assert deed_for_want_of_a_reason("ida", "", "", ("let it go", "save the barn")) == "save the barn"
+
+
+@pytest.mark.parametrize(("manner", "expected"), [("bold", "climb on"), ("nervous", "turn back")])
+def test_the_bold_are_for_the_first_deed_and_those_who_worry_for_the_last(manner: str, expected: str) -> None:
+    assert deed_for_want_of_a_reason("ida", manner, "", ("climb on", "turn back")) == expected
+
+
+@pytest.mark.parametrize(
+    ("goal", "work"),
+    [
+        ("Make the best dumpling of the village.", "dumpling"),
+        ("Tell the biggest lie, and be believed.", "lie"),
+        ("Bake the finest apple cake before noon.", "apple cake"),
+        ("Win the prize.", ""),
+    ],
+)
+def test_a_goal_names_what_everybody_makes(goal: str, work: str) -> None:
+    assert work_in(goal) == work

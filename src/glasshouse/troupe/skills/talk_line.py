@@ -22,7 +22,7 @@ from glasshouse.troupe.talk.echoes import is_echo
 from glasshouse.troupe.talk.event_sorts import sort_of
 from glasshouse.troupe.talk.happenings import Happening, slots_of
 from glasshouse.troupe.talk.manners import manner_of
-from glasshouse.troupe.talk.matters import OpenQuestion, matter_of, names_the_deed
+from glasshouse.troupe.talk.matters import OpenQuestion, matter_of, names_the_deed, work_in
 from glasshouse.troupe.talk.own_story import Story
 from glasshouse.troupe.talk.pronouns import to_you
 from glasshouse.troupe.talk.replies import ACT_OF, ANSWERS, ECHOES, disposition_of
@@ -339,7 +339,7 @@ class TalkLine:
         elif (thing := _thing_wanted(wanted)) is not None:
             slots["wthing"] = thing.definite
         with_which = _WITH_WHICH.search(story.want)
-        slots |= _filled_only(made=with_which[1] if with_which else "")
+        slots |= _filled_only(made=with_which[1] if with_which else "", work=work_in(self.reading.me.goal))
         deed = self.matter.culprit if self.matter is not None else ""
         kept = stems_of(deed.partition(" ")[2]) if self._is_culprit else frozenset[str]()
         facts = [

@@ -317,8 +317,9 @@ class VotingLine(TalkLine):
         return self.rests_on
 
     def _followed(self) -> str:
-        """What somebody voted for whom I have nothing against; empty where it is the other way round with me."""
-        if self.manner == "cross":
+        """What somebody voted for whom I have nothing against; empty where I go my own way."""
+        is_own = self.matter is not None and bool(self.matter.deeds) and self.manner not in {"", "sly"}
+        if self.manner == "cross" or is_own:
             return ""
         votes = [
             option
@@ -339,10 +340,8 @@ class VotingLine(TalkLine):
             return matter.whos[0].answer(name_of(some[sum(self.me.encode()) % len(some)])) if some else ""
         if not matter.deeds:
             return ""
-        options = {option.removeprefix("we ") for option in self._votes.values() if option}
         me = self.reading.me
-        deed = deed_for_want_of_a_reason(me.handle, me.persona, matter.deeds)
-        return "" if options and deed in options and self.manner != "cross" else f"we {deed}"
+        return f"we {deed_for_want_of_a_reason(me.handle, self.manner, me.persona, matter.deeds)}"
 
     def _count(self) -> str:
         """Who is for what, and whether that decides it: more than half of those who voted, and not one alone."""

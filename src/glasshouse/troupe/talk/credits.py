@@ -31,6 +31,7 @@ FAIR: Final = "fair"
 _WORTH: Final[Mapping[str, _Worth]] = MappingProxyType(
     {
         "present": _Worth(3.0, SHOWN, "made"),
+        "perform-made": _Worth(3.0, PERFORMED, "fact"),
         "perform": _Worth(3.0, PERFORMED, "fact"),
         "perform-thing": _Worth(3.0, PERFORMED, "made"),
         "perform-for": _Worth(3.0, PERFORMED),

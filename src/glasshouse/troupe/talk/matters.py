@@ -30,6 +30,12 @@ _AGREEING: Final = re.compile(
     r"^(?:agree|decide|choose) (?:to|(?:up)?on \w+ (?:plan|way|idea) to|how to) |^to ", re.IGNORECASE
 )
 """What stands before a deed that is to be agreed on."""
+_MADE: Final = re.compile(
+    r"\b(?:make|bake|cook|build|tell|write|draw|paint|invent|sing|play|grow|show|give|bring|design|carve|sew|dance)s? (?:the|a) "
+    r"(?:best|better|finest|most \w+|funniest|longest|biggest|saddest|worst|\w{2,}est) "
+    r"((?!of\b|for\b)[a-z-]+(?: (?!of\b|for\b|in\b|at\b|on\b|the\b|to\b|and\b|that\b|before\b|this\b)[a-z-]+)?)",
+    re.IGNORECASE,
+)
 _OR: Final = re.compile(r",? or |, ")
 _KEEPING: Final = frozenset(
     map(stem, ("save", "keep", "repair", "mend", "rescue", "protect", "preserve", "open"))
@@ -42,6 +48,8 @@ _LOSING: Final = frozenset(
 _AGAINST: Final = frozenset(
     map(stem, ("worst", "never", "against", "hates", "refuses", "mistake", "wrong", "nobody", "not"))
 )
+_DARING: Final = frozenset({"bold", "eager", "cross"})
+_WORRYING: Final = frozenset({"nervous", "sad", "warm"})
 _WITNESSING: Final = frozenset(
     {"see", "hear", "find", "lose", "miss", "know", "think", "believe", "suspect", "guard", "lock"}
 )
@@ -114,6 +122,12 @@ def matter_of(goal: str) -> OpenQuestion | None:
     return OpenQuestion(whos=tuple(questions)) if questions else None
 
 
+def work_in(goal: str) -> str:
+    """What everybody is to make as well as they can: `dumpling`, of `make the best dumpling of the village`."""
+    made = _MADE.search(goal)
+    return made[1].lower() if made is not None else ""
+
+
 def _deeds_in(goal: str) -> tuple[str, ...]:
     for sentence in re.split(r"(?<=[.:?])\s+", goal):
         parts = [_AGREEING.sub("", part.strip(" .?")) for part in _OR.split(sentence)]
@@ -143,12 +157,14 @@ def deed_for(want: str, deeds: Sequence[str], goal: str) -> str:
     return next((deed for deed in deeds if stem(deed.split()[0]) in group), "")
 
 
-def deed_for_want_of_a_reason(handle: str, persona: str, deeds: Sequence[str]) -> str:
-    """The deed that somebody is for who does not say why, always the same: one that keeps a thing, and that the persona has
-    nothing against."""
+def deed_for_want_of_a_reason(handle: str, manner: str, persona: str, deeds: Sequence[str]) -> str:
+    """The deed that somebody is for who does not say why, always the same: one that the persona has nothing against. Of
+    these, one that keeps a thing; else the bold are for the first that was named, and those who worry for the last."""
     open_to = [deed for deed in deeds if not speaks_against(persona, deed)] or list(deeds)
     kept = [deed for deed in open_to if stem(deed.split()[0].lower()) in _KEEPING] or open_to
-    return kept[sum(handle.encode()) % len(kept)]
+    if manner in _DARING:
+        return kept[0]
+    return kept[-1] if manner in _WORRYING else kept[sum(handle.encode()) % len(kept)]
 
 
 def speaks_against(persona: str, deed: str) -> bool:

@@ -15,7 +15,7 @@ from glasshouse.troupe.reactions import weights_of
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.voice import voice_of
 
-PERFORMING: Final = ("perform-thing", "perform", "perform-for", "perform-plain")
+PERFORMING: Final = ("perform-made", "perform-thing", "perform", "perform-for", "perform-plain")
 """How a contestant does what is judged, where nothing can be shown; the one that says most first."""
 
 ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
