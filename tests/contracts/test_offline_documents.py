@@ -28,7 +28,7 @@ FILES = {
     "handbook/kettles.md": """
         # Kettles
 
-        A kettle that does not sing has lost its voice. Whistles are kept in the third drawer, behind the string.
+        A kettle that does not sing has lost its whistle. Whistles are kept in the third drawer, behind the string.
     """,
     "handbook/umbrellas.md": """
         # Umbrellas
@@ -92,3 +92,16 @@ async def test_where_nothing_was_found_the_talk_goes_on(world: Path) -> None:
     (line,) = lines
     assert "handbook/" not in line.payload["text"]
     assert "lighthouse" in line.payload["text"].lower()
+
+
+async def test_a_question_that_was_answered_is_not_put_off_by_the_others(world: Path) -> None:
+    caller = "name: caller\npersona: Has a kettle that does not sing.\nschedule: {tick_every: 1}\n"
+    (world / "creatures" / "caller.yaml").write_text(caller)
+    scenario = world / "scenario.yaml"
+    scenario.write_text(scenario.read_text().replace("cast: [clerk]", "cast: [clerk, caller]"))
+
+    _, lines = await answered(world, "Where are the whistles kept?")
+
+    assert {line.actor for line in lines} == {"clerk", "caller"}
+    said = [line.payload["text"] for line in lines if line.actor == "caller"]
+    assert not any("whistles" in text for text in said), said

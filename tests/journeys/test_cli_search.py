@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from glasshouse import Draft, Manifest, SqliteStore, Terrarium
 from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_terminal, run
 
 
@@ -42,3 +45,28 @@ def test_what_nobody_said_is_not_found(store: str) -> None:
 
     assert (result.returncode, result.stdout) == (0, "No line holds 'xylophone'.\n")
     assert run("search", " ", "--store", store).returncode == 3
+
+
+async def test_lines_of_no_run_are_found_too(tmp_path: Path) -> None:
+    path = tmp_path / "no-run.glasshouse"
+    async with Terrarium(SqliteStore(path)) as t:
+        await t.add_creature(Manifest(name="fen"))
+        await t.append("fen", Draft(kind="agent.spoke", payload={"text": "A kettle sang."}))
+
+    (line,) = objects("search", "kettle", "--store", str(path))
+
+    assert (line["run_id"], line["number"], line["world"]) == (None, None, "")
+    assert (line["handle"], line["text"]) == ("fen", "A kettle sang.")
+    assert "fen: A kettle sang." in run("search", "kettle", "--store", str(path)).stdout
+
+
+def test_lines_of_an_imported_run_have_its_world(store: str, tmp_path: Path) -> None:
+    run("export", ROOTS, str(tmp_path / "roots.glass"), "--store", store)
+    other = str(tmp_path / "other.glasshouse")
+    run("import", str(tmp_path / "roots.glass"), "--store", other)
+
+    lines = objects("search", "the", "--store", other)
+
+    assert {line["world"] for line in lines} == {"mystery-roots"}
+    assert all(line["number"] for line in lines)
+    assert run("why", "last", "--store", other).returncode == 0

@@ -238,16 +238,13 @@ async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEv
     if (session_and_seq := session_and_seq_meant(name)) is not None:
         session_id = id_meant("session", session_and_seq[0], await reader.session_ids())
         event = await reader.terrarium.event(event_id(session_id, session_and_seq[1]))
-        counted_in = run or await _counted_in(reader, event)
+        counted_in = run or await counted_in_of(reader, event)
         return NamedEvent(event, await reader.story(counted_in) if counted_in else None)
-    if run is None and not reader.terrarium.runs():
-        reason = "Nothing was played in this store yet, so there is no run to count in."
-        raise Refused(reason, "Name an event by its id.")
     story = await reader.story(run or LAST)
     return NamedEvent(event_meant(story.name, story.events, name), story)
 
 
-async def _counted_in(reader: StoreReader, event: Event) -> str | None:
+async def counted_in_of(reader: StoreReader, event: Event) -> str | None:
     """The run in which an event is counted, or its session if the files do not say how that run began."""
     segments = await reader.store.segments_after(0)
     if any(segment.is_imported for segment in segments if segment.id == event.session_id):

@@ -14,7 +14,7 @@ from glasshouse.cli import options
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.options import option
 from glasshouse.cli.prose import say
-from glasshouse.cli.store_reader import StoreReader, Story, read_store, short_ids
+from glasshouse.cli.store_reader import StoreReader, Story, counted_in_of, read_store, short_ids
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
@@ -34,6 +34,8 @@ class Match(NamedTuple):
     """A line that holds the words, and its place."""
 
     event: Event
+    run_id: str
+    """Empty if it belongs to no run."""
     number: int | None
     """Its number in its run; none if it belongs to none."""
     world: str
@@ -106,21 +108,27 @@ async def _matches(
 async def _placed(
     reader: StoreReader, event: Event, stories: dict[str, tuple[Story, StageProjection]]
 ) -> Match:
-    run_id = event.run_id
-    if run_id is None:
-        return Match(event, None, "", event.actor)
-    if run_id not in stories:
-        story = await reader.story(run_id)
-        stories[run_id] = (story, rebuild_stage(story.events))
-    story, stage = stories[run_id]
-    world = "" if story.run is None else story.run.scenario or ""
-    return Match(event, story.numbers.get(event.id), world, handle_on(stage, event.actor))
+    counted_in = await counted_in_of(reader, event)
+    if counted_in is None:
+        return Match(event, "", None, "", event.actor)
+    if counted_in not in stories:
+        story = await reader.story(counted_in)
+        stories[counted_in] = (story, rebuild_stage(story.events))
+    story, stage = stories[counted_in]
+    begun = [
+        past.payload
+        for past in story.events
+        if past.kind == kinds.RUN_STARTED and past.run_id == story.run_id
+    ]
+    world = str(begun[-1].get("scenario", {}).get("name", "")) if begun else ""
+    number = story.numbers.get(event.id)
+    return Match(event, story.run_id or "", number, world, handle_on(stage, event.actor))
 
 
 def _facts(match: Match) -> dict[str, Any]:
     event = match.event
     return {
-        "run_id": event.run_id,
+        "run_id": match.run_id or None,
         "world": match.world,
         "turn": event.turn,
         "number": match.number,
@@ -135,11 +143,11 @@ def _facts(match: Match) -> dict[str, Any]:
 def _draw(matches: list[Match], count: int, wanted: tuple[str, ...]) -> None:
     """The lines under the heading of their run, with the words marked on a terminal."""
     screen = Screen()
-    short = short_ids([match.event.run_id or "" for match in matches])
+    short = short_ids([match.run_id for match in matches])
     heading = ""
     for match in matches:
         event = match.event
-        of_run = f"{short[event.run_id or '']} {match.world}".strip() or "in no run"
+        of_run = f"{short[match.run_id]} {match.world}".strip() or "in no run"
         if of_run != heading:
             heading = of_run
             screen.draw(Text(one_line(of_run), style="bold"))

@@ -28,6 +28,7 @@ from glasshouse.cli.token import checked_token
 from glasshouse.cli.tool_servers import servers_here
 from glasshouse.errors import ModelMisconfigured, ModelUnreachable, Refused, StoreBusy
 from glasshouse.events.redaction import ROLES
+from glasshouse.runtime.sharing.page_files import has_vendor
 from glasshouse.settings import has_display
 from glasshouse.terrarium import Terrarium
 from glasshouse.web.access import Access
@@ -69,6 +70,11 @@ def serve(
       glasshouse serve --host 0.0.0.0                         for others, with GLASSHOUSE_TOKEN set
       glasshouse serve --root-path /show --allow-host glass.example --proxy 127.0.0.1   behind a proxy
     """
+    if not has_vendor():
+        raise Refused(
+            "The page's third-party files are missing, so there is nothing to show.",
+            "Run make setup, or make serve.",
+        )
     address = store_path(store)
     command_line = CommandLine.on(address)
     if not re.fullmatch(r"(/[\w.~-]+)*", root := f"/{root_path.strip('/')}".rstrip("/"), re.ASCII):

@@ -57,7 +57,8 @@ def looked_up(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     said = next((past for past in speaker.reading.tools_said if past.tool == LOOK_UP), None)
     if said is not None:
         speaking = speaking_branch(branches)
-        sentence = _best_sentence(said.text, str(said.arguments.get("words", ""))) if said.is_ok else None
+        wanted = f"{said.arguments.get('words', '')} {question_for_a_fact(speaker.reading) or ''}"
+        sentence = _best_sentence(said.text, wanted) if said.is_ok else None
         return None if speaking is None or sentence is None else _reported(speaker, speaking, sentence)
     branch = next((branch for branch in branches if branch.tool == LOOK_UP), None)
     asked = None if branch is None else question_for_a_fact(speaker.reading)
@@ -92,11 +93,13 @@ def things_of(reading: Reading, question: str) -> list[str]:
 def _reported(speaker: Speaker, branch: Branch, quoted: Found) -> Reply:
     gaps = {"file": quoted.file, "answer": quoted.sentence}
     texts = with_gaps_filled(shelf.sections(BOOK)["written"], gaps)
+    # What was asked about is answered.
+    speaker.topic = speaker.topic._replace(owed=())
     return with_line(branch, speaker.dress(texts, "answer", "I say what is written, and where"))
 
 
 def _best_sentence(answer: str, words: str) -> Found | None:
-    """The sentence of the passages that shares the most words with what was looked up; none if nothing was found."""
+    """The sentence of the passages that shares the most words with what was asked; none if nothing was found."""
     wanted = stems_of(words)
     best: tuple[int, Found] | None = None
     for file, passage in _FOUND.findall(answer):

@@ -76,7 +76,6 @@ _DWELT_ON: Final = frozenset(
     {
         "tell-want",
         "want-goal",
-        "ask-part",
         "give-part",
         "stand-for",
         "note-event",
@@ -155,7 +154,11 @@ class TalkLine:
         """The line, if it may be said; behind one that passes over a stranger's rare word, that it was heard."""
         owed = self.speaker.topic.owed
         if owed:
-            strange = [noun for line, noun in owed_by(self.reading) if not understood(line.text)]
+            strange = [
+                noun
+                for line, noun in owed_by(self.reading)
+                if not (understood(line.text) or ("?" in line.text and self.situation.is_met(line)))
+            ]
             if self.is_about_event:
                 strange = [noun for noun in strange if noun.is_rare]
             self.speaker.topic = self.speaker.topic._replace(owed=tuple(strange))

@@ -274,11 +274,11 @@ def _joined(event: Happening, mark: str, second: str, sentence: str, *, is_of_vi
         # What joins no two clauses joins things.
         return event if more.told else _event(sentence, is_of_visitor=is_of_visitor)
     if mark == ": " and event.told.split()[-1] in _SAYING and (more.is_fragment or not more.told):
-        words = second.rstrip(".!; ")
+        heard = second.rstrip(".!; ")
         return event._replace(
-            now=f'{event.now} "{words}"' if event.now else "",
-            told=f'{event.told} "{words}"',
-            told_again=f'{event.told_again} "{words}"',
+            now=f'{event.now} "{heard}"' if event.now else "",
+            told=f'{event.told} "{heard}"',
+            told_again=f'{event.told_again} "{heard}"',
             stems=event.stems | more.stems,
         )
     if not (more.told and not more.is_fragment):

@@ -61,6 +61,7 @@ _BEGUN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {"settle": _CONDITIONS, "thank": _REQUESTS, "bear-no": _REQUESTS}
 )
 """What closes a bargain -> what its speaker said when it began."""
+_OF_A_FILE: Final = re.compile(r"\b[\w-]+\.(?:md|markdown|txt|csv|html|rst)\b")
 rivals_cache_pairs_max: Final = 1_024
 """For more pairs of wants it is asked again whether they are of one thing."""
 lines_a_question_waits_max: Final = 3
@@ -248,8 +249,15 @@ class Situation:
                 name for name, handle in self.names.items() if handle != me and name in line.text.lower()
             ]
             mine = [name for name, handle in self.names.items() if handle == me and name in line.text.lower()]
-            if mine or (is_newest and not others) or line.origin == "visitor":
+            is_of_visitor = line.origin == "visitor" and not self.is_met(line)
+            if mine or (is_newest and not others) or is_of_visitor:
                 yield Open(line, None)
+
+    def is_met(self, question: Heard) -> bool:
+        """Whether somebody of the cast has spoken of what a question is about since it was put."""
+        later = [line for line in self.reading.discussion if int(line.ref) > int(question.ref)]
+        stems = stems_of(question.text)
+        return any(stems & stems_of(line.text) for line in later if line.origin == "cast")
 
     @cached_property
     def waits_for_another(self) -> Open | None:
@@ -296,7 +304,9 @@ class Situation:
             return line.origin in {"world", "visitor"}
         if self.reading.is_mine(line) or line.kind == WORLD_OBSERVED or line.fields:
             return False
-        return not understood(line.text) and speech_act(line.text) == REPORT
+        # What was read in a file answers somebody.
+        is_read = _OF_A_FILE.search(line.text) is not None
+        return not (is_read or understood(line.text)) and speech_act(line.text) == REPORT
 
     def _event(self, line: Heard, happenings: tuple[Happening, ...]) -> Event:
         stems = frozenset[str]().union(*(happening.stems for happening in happenings))
