@@ -10,7 +10,7 @@ from glasshouse.events.event import Event
 from glasshouse.troupe.talk.understanding import understood
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.playbill import Playbill
-from tests.contracts.offline_stage import OfflineStage
+from tests.contracts.offline_stage import OfflineStage, judged
 
 SEEDS = range(6)
 turns_played = 8
@@ -34,6 +34,15 @@ STAGES = {
         ),
         "Choose the last song for Sunday.",
         "The church is cold. The organ has a cough.",
+    ),
+    "wardrobe": (
+        (
+            Character(name="elder", persona="Elder is the older sister. She hid in it once and has not opened it since."),
+            Character(name="younger", persona="Younger is her brother and has brought a saw."),
+            Character(name="neighbour", persona="Neighbour waxed the wardrobe every spring for nothing."),
+        ),
+        "Decide what to do with the wardrobe: lower it on a rope, saw it up, or leave it behind for the tenants.",
+        "The flat is empty except for the wardrobe.",
     ),
     "mill": (
         (
@@ -104,7 +113,43 @@ def test_a_vote_comes_to_something_though_nobody_wants_a_deed(seed: int) -> None
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_a_talk_that_falls_silent_comes_to_its_vote(seed: int) -> None:
+    moves = [move for _, move in moves_of("wardrobe", seed)]
+
+    assert "call" in moves
+    assert moves.count("count") == 1
+    assert moves.index("call") < moves.index("count")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_want_of_a_persona_is_asked_help_for(seed: int) -> None:
     said = {move for actor, move in moves_of("choir", seed) if actor == "bass"}
 
     assert "ask-help" in said
+
+
+SINGERS = (
+    Character(name="anna", persona="Sings in the bath."),
+    Character(name="bert", persona="Sings to his goat."),
+    Character(name="judge", role="judge", persona="Fair and hurried.", may_emit=("judge.verdict",)),
+)
+SONG = Playbill(goal="Sing the best song. The judge picks a winner.", competition=judged("anna", "bert"))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_judge_finds_again_only_when_contestants_have_spoken_since(seed: int) -> None:
+    stage = OfflineStage(SINGERS, SONG, seed)
+    stage.says("anna", "Here is my song. I have never taken more care with one.")
+    stage.says("bert", "You did that well, Anna, and I say it as a rival.")
+    first = stage.act("judge")
+    assert first is not None
+    assert first.kind == "judge.verdict"
+
+    again = stage.act("judge")
+    stage.says("bert", "This is my song, and it may speak for itself.")
+    stage.says("anna", "That is not nothing, I admit.")
+    after = stage.act("judge")
+
+    assert again is None
+    assert after is not None
+    assert after.kind == "judge.verdict"

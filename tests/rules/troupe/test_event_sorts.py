@@ -18,6 +18,9 @@ from glasshouse.troupe.talk.happenings import happenings_in
         ("A stranger arrives.", EventSort("meet", "the stranger")),
         ("A guard with a torch walks into the gallery.", EventSort("meet", "the guard with a torch")),
         ("New complaints arrive by telephone.", EventSort("count", "the complaints")),
+        ("A fire engine stops outside.", EventSort("", "the fire engine")),
+        ("The server goes down.", EventSort("try", "the server")),
+        ("A spoon is stuck to the ceiling.", EventSort("", "the spoon")),
         ("Nobody moves.", EventSort()),
     ],
 )

@@ -71,3 +71,9 @@ def test_a_line_of_a_script_is_found_behind_what_happened() -> None:
 )
 def test_a_visitors_question_without_its_mark_is_a_question(typed: str, clause: str) -> None:
     assert event_told_by_visitor(typed).told == clause
+
+
+def test_a_question_about_what_somebody_has_done_leaves_out_what_they_do_besides() -> None:
+    (happening,) = happenings_in("A child has lost her shoe and thinks that the dog has it.")[:1]
+
+    assert happening.question == "why has the child lost her shoe"

@@ -3,6 +3,7 @@
 import pytest
 
 from glasshouse.troupe.talk.matters import (
+    NO,
     NOT_YET,
     YES,
     deed_for,
@@ -156,3 +157,19 @@ def test_the_bold_are_for_the_first_deed_and_those_who_worry_for_the_last(manner
 )
 def test_a_goal_names_what_everybody_makes(goal: str, work: str) -> None:
     assert work_in(goal) == work
+
+
+def test_what_is_to_be_found_out_is_so_or_not() -> None:
+    matter = matter_of("Find out whether the vase in the attic is really the one on the old postcard.")
+
+    assert matter is not None
+    assert matter.answers() == (YES, NO)
+
+
+def test_of_three_deeds_one_may_begin_with_a_word_that_is_a_noun_too() -> None:
+    matter = matter_of(
+        "Decide what to do with the wardrobe: lower it on a rope, saw it up, or leave it behind."
+    )
+
+    assert matter is not None
+    assert matter.deeds == ("lower it on a rope", "saw it up", "leave it behind")

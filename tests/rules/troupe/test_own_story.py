@@ -116,6 +116,9 @@ def test_what_is_said_as_a_wish_is_no_fact_too() -> None:
             "I am a retired keeper, 74, dry, and I know every stair",
         ),
         ("Stubborn, honest and dry.", "I am stubborn, honest and dry"),
+        ("Ida is her sister and has brought a saw.", "I have brought a saw"),
+        ("Second floor. Suspects everyone, enjoys it.", "I suspect everyone and enjoy it"),
+        ("She calls her Doreen.", "I call her Doreen"),
         ("The cook, who never says where the salt is.", "I am the cook"),
     ],
 )
@@ -132,7 +135,7 @@ def test_without_cares_the_persona_tells_what_its_player_is_fond_of() -> None:
 def test_a_wish_that_nobody_does_something_is_one_that_others_see_to() -> None:
     story = story_of(Identity("ida", wants="That nobody disturbs the petrels between May and September."))
 
-    assert story.want == "nobody to disturb the petrels between May and September"
+    assert story.want == "to see to it that nobody disturbs the petrels between May and September"
     assert story.help == "see to it that nobody disturbs the petrels between May and September"
 
 

@@ -27,7 +27,7 @@ from glasshouse.troupe.talk.dealings import (
     TERMS,
     Dealing,
 )
-from glasshouse.troupe.talk.matters import NOT_YET
+from glasshouse.troupe.talk.matters import NOES
 from glasshouse.troupe.talk.replies import PERFORMING
 
 rounds_of_introductions: Final = 3
@@ -72,7 +72,7 @@ class BargainingLine(VotingLine):
         """Whether somebody asks for what I have promised to another, or want decided otherwise."""
         theirs = self._leaning_of(to)
         mine = self._position(self.me)
-        return bool(theirs and mine) and NOT_YET != mine != theirs
+        return bool(theirs and mine) and mine not in NOES and mine != theirs
 
     def _by_temper(self, moves: Sequence[str]) -> list[str]:
         """The moves that answer something, the one that my temper leans to first. Who asked for help mostly pays for it."""

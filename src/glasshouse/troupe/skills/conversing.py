@@ -40,6 +40,8 @@ lines_before_report_min: Final = 4
 """Nobody has done sooner what they took on."""
 lines_before_return_min: Final = 5
 """What happened comes back no sooner."""
+lines_before_visitor_returns_min: Final = 4
+"""What a visitor brought comes back no sooner. It is out of sight soon after."""
 lines_event_is_new_max: Final = 12
 """Of what happened before more lines than this, nobody speaks as of news."""
 own_name_chars_min: Final = 3
@@ -155,6 +157,8 @@ class _Turn(BargainingLine):
             made += [self._question() or self._initiative()]
         elif not is_asking and len(made) < sentences_max and self._goes_on(made):
             made += [(self._decided() if self._is_called else "") or self._return() or self._initiative()]
+        elif not is_asking and len(made) < sentences_max and self._is_return_due:
+            made += [self._return()]
         made = [text for text in made if text]
         if self._is_want_due(made):
             at = len(made) - 1 if made and made[-1].endswith("?") else len(made)
@@ -251,7 +255,12 @@ class _Turn(BargainingLine):
 
     def _opening(self) -> str:
         """What there is to see at the beginning."""
-        seen = [happening for happening in happenings_in(self.reading.scene) if happening.now]
+        seen = [
+            happening
+            for happening in happenings_in(self.reading.scene)
+            # What stands behind a colon is said apart.
+            if happening.now and not happening.now.endswith((" this", " these", " following"))
+        ]
         return self._first(["note-scene"], event=self.dice.choice(seen)) if seen else ""
 
     def _try(self, event: Event) -> str:
@@ -316,6 +325,16 @@ class _Turn(BargainingLine):
         sort = sort_of(happening).deed
         return f"{sort}.{self.dice.choice((1, 2))}" if sort else ""
 
+    @property
+    def _is_return_due(self) -> bool:
+        """Whether what a visitor brought has not come back yet, and will soon be out of sight."""
+        return any(
+            event.line.origin == "visitor"
+            and event.lines_since >= lines_before_return_min
+            and not event.returns
+            for event in self.situation.events
+        )
+
     def _return(self) -> str:
         """What happened comes back once, when the talk has gone on: with what was done about it by whoever took it on."""
         for event in sorted(self.situation.events, key=lambda event: event.line.origin == "world"):
@@ -328,9 +347,11 @@ class _Turn(BargainingLine):
                 done = how_said(acting[-1][1])
                 return self._first(["report-on"], event=event.happenings[0], sort=done)
             is_old = event.line.origin == "world" and self._is_past(lines_before_closing)
+            is_of_visitor = event.line.origin == "visitor"
             is_time = (
                 not is_old
-                and event.lines_since >= lines_before_return_min
+                and event.lines_since
+                >= (lines_before_visitor_returns_min if is_of_visitor else lines_before_return_min)
                 and not event.returns
                 and not acting
             )
@@ -514,9 +535,10 @@ class _Turn(BargainingLine):
 
     @property
     def _is_lull(self) -> bool:
-        """Whether nobody had anything to say to my last line, and each could have spoken twice."""
+        """Whether nobody had anything to say to my last line: soon after the beginning, something is to be decided then."""
         spoken = [line for line in self.reading.discussion if line.origin == "cast"]
-        is_time = self.reading.rounds >= rounds_before_lull and not self.is_contest
+        is_open = self.matter is not None and not self.matter.culprit
+        is_time = self.reading.rounds >= (1 if is_open else rounds_before_lull) and not self.is_contest
         return is_time and bool(spoken) and self.reading.is_mine(spoken[-1])
 
     def _narration(self) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from glasshouse.troupe.grammar import cores, filled, fits, with_capitals
 from glasshouse.troupe.reactions import acts
 from glasshouse.troupe.reading import Heard, Reading
-from glasshouse.troupe.skills.branches import Branch, Reply, with_line
+from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken, name_of
 from glasshouse.troupe.talk.credits import CALM, FAIR, PERFORMED, QUOTE, SHOWN, PointMade, points_of, sum_of
 from glasshouse.troupe.talk.own_story import story_of
@@ -21,6 +21,8 @@ from glasshouse.troupe.vocabulary import stems_of
 
 lines_cited_max: Final = 3
 """A verdict rests on so many lines at most."""
+lines_between_verdicts_min: Final = 2
+"""Of fewer lines nothing new can be said."""
 too_close: Final = 0.4
 """Who is ahead by no more than this is not ahead."""
 
@@ -37,6 +39,9 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     reading = speaker.reading
     before = [line for line in (*reading.remembered, *reading.discussion) if line.fields.get("winner")]
     contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
+    silent = passing(branches, speaker, "pass")
+    if silent is not None and _has_nothing_new(reading, contestants):
+        return silent
     points = {name: points_of(reading.discussion, name) for name in contestants}
     if not any(points.values()) and not all(
         any(line.handle == name for line in reading.discussion) for name in contestants
@@ -55,6 +60,15 @@ def credited(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     cites = [point.line.ref for point in (*fresh, *points[winner])]
     text = _words_for(speaker, winner, last, fresh, points)
     return _verdict(speaker, branch, text, winner, cites)
+
+
+def _has_nothing_new(reading: Reading, contestants: Sequence[str]) -> bool:
+    """Whether hardly anybody who is judged has spoken since my last verdict."""
+    last = max((int(line.ref) for line in reading.discussion if line.fields.get("winner")), default=None)
+    if last is None:
+        return False
+    since = [line for line in reading.discussion if int(line.ref) > last and line.handle in contestants]
+    return len(since) < lines_between_verdicts_min
 
 
 def _words_for(

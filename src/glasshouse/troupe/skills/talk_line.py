@@ -36,7 +36,7 @@ choice_of_sentences_max: Final = 4
 """Of the sentences that fit, one of the first few is said."""
 lines_between_remarks: Final = 5
 """Nobody remarks sooner again on what two others settled."""
-goal_words_max: Final = 16
+goal_words_max: Final = 20
 """A longer goal is not said again."""
 _SAID_ONCE: Final = frozenset(
     {
@@ -76,6 +76,7 @@ _DWELT_ON: Final = frozenset(
     {
         "tell-want",
         "want-goal",
+        "tell-self",
         "give-part",
         "stand-for",
         "note-event",
@@ -378,7 +379,7 @@ class TalkLine:
     @cached_property
     def _goal(self) -> str:
         """What all are here to do, as it stands behind `to`; empty if the goal does not say it so."""
-        first = self.reading.me.goal.split(". ")[0].rstrip(". ")
+        first = re.split(r"[.:;](?: |$)", self.reading.me.goal)[0].rstrip(". ")
         words = first.split()
         if not words or len(words) > goal_words_max:
             return ""

@@ -30,6 +30,8 @@ dice_sides_max: Final = 20
 rating_max: Final = 10
 """Where a field names no bound, it is rated from one to this."""
 
+things_named_max: Final = 3
+"""Words that somebody shows name no more things than this."""
 number_of_things_max: Final = 5
 """Nobody shows a thing that has more of its parts than this."""
 counts_down_from: Final = 10
@@ -207,6 +209,10 @@ def shown_by(speaker: Speaker, branches: Sequence[Branch]) -> Shown | None:
         if is_shown or not _MADE.match(branch.kind.rpartition(".")[2]):
             continue
         thing = _own_thing(reading, noun)
+        if not thing and all(name in _BESIDE for name in branch.fields):
+            # Words are what is made here.
+            words = _own_words(reading)
+            return Shown(branch.kind, f'my {noun}, "{words}"', {}) if words else None
         if not thing:
             continue
         fields: dict[str, Any] = {}
@@ -236,6 +242,12 @@ def _own_thing(reading: Reading, noun: str) -> str:
         if phrase:
             return phrase[0]
     return ""
+
+
+def _own_words(reading: Reading) -> str:
+    """A few words of mine that could stand on a plate: for what I care about."""
+    cares = story_of(reading.me).cares[:things_named_max]
+    return f"For {in_a_list(list(cares))}" if cares else ""
 
 
 def _parts_of(speaker: Speaker, schema: Mapping[str, Any]) -> int:

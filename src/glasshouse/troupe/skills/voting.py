@@ -19,8 +19,9 @@ from glasshouse.troupe.skills.telling_fields import (
 from glasshouse.troupe.speaking import name_of
 from glasshouse.troupe.talk.dealings import BROKEN, GRANTED, REFUSED
 from glasshouse.troupe.talk.matters import (
-    NOT_YET,
+    NOES,
     YES,
+    Question,
     deed_for,
     deed_for_want_of_a_reason,
     is_for,
@@ -34,9 +35,9 @@ rounds_before_stances: Final = 1
 """Nobody says sooner what they are for."""
 lines_before_confession_ends: Final = (8, 4)
 """Later nobody owns up unasked: they may have done so out of sight."""
-rounds_of_culprits: Final = 3
+rounds_of_culprits: Final = 4
 """Later nobody asks who did it."""
-_VOTING: Final = frozenset({"stand-for", "stand-for-word", "abstain"})
+_VOTING: Final = frozenset({"stand-for", "stand-for-word", "stand-same", "abstain"})
 _TAKING_POSITION: Final = ("stand-for", "stand-for-word", "back", "back-other")
 
 
@@ -84,10 +85,12 @@ class VotingLine(TalkLine):
             option = said.slots.get("option") if said.move in _TAKING_POSITION else None
             if option and line.handle == handle and not (broken and said.move.startswith("back")):
                 return self._option_named(option, handle)
+        if self._votes.get(handle):
+            return self._votes[handle]
         leaning = self._own_leaning if handle == self.me else self._leaning_of(handle)
-        if leaning == NOT_YET and is_for_as_filed(self.speaker, self.branches):
+        if leaning in NOES and is_for_as_filed(self.speaker, self.branches):
             return YES  # What I wrote stands, also when the reason for it is out of sight.
-        if leaning and leaning != NOT_YET:
+        if leaning and leaning not in NOES:
             return leaning
         # Who gave somebody their word is for what that one needs, also when the line that said so is out of sight.
         given = [
@@ -130,7 +133,13 @@ class VotingLine(TalkLine):
             deed = deed_for(self.story.want, matter.deeds, self.reading.me.goal)
             return f"we {deed}" if deed else ""
         if matter.whether:
-            return YES if is_for(self.story.want, matter.whether, self.me) else NOT_YET
+            me = self.reading.me
+            is_mine = is_for(
+                f"{self.story.want} {me.persona}" if matter.is_fact else self.story.want,
+                matter.whether,
+                self.me,
+            )
+            return YES if is_mine else matter.no
         return self._who_leaning(self.me, self.story.want)
 
     def _option_named(self, option: str, handle: str) -> str:
@@ -152,7 +161,7 @@ class VotingLine(TalkLine):
         option = self._own_leaning
         # Who wants it themselves has said so with what they want.
         if (
-            option != NOT_YET
+            option not in NOES
             or self.reading.me.role == "judge"
             or self.reading.rounds < rounds_before_stances
             or self._has_said(*_TAKING_POSITION)
@@ -259,12 +268,15 @@ class VotingLine(TalkLine):
         """Who has voted since the vote was called for, and for what; what is out of sight is not counted."""
         called = [int(line.ref) for line, said, _ in self.situation.moves_told if said.move == "call"]
         first = called[-1] if called else 0
-        is_time = self._is_past(lines_before_vote)
-        return {
-            line.handle: self._option_named(said.slots.get("option") or "", line.handle)
-            for line, said, _ in self.situation.moves_told
-            if is_time and int(line.ref) >= first and (said.move in _VOTING or said.move in _TAKING_POSITION)
-        }
+        is_time = bool(called) or self._is_past(lines_before_vote)
+        votes: dict[str, str] = {}
+        for line, said, _ in self.situation.moves_told:
+            if is_time and int(line.ref) >= first and (said.move in _VOTING or said.move in _TAKING_POSITION):
+                as_another = votes.get(self._called(said.slots.get("other") or ""), "")
+                is_same = said.move == "stand-same"
+                option = self._option_named(said.slots.get("option") or "", line.handle)
+                votes[line.handle] = as_another if is_same else option
+        return votes
 
     def _decided(self) -> str:
         """A call for a vote, my vote, or the count, where something is to be decided; empty where that is done."""
@@ -313,8 +325,21 @@ class VotingLine(TalkLine):
                     ["stand-for-word", "stand-for"], other=asker, option=self._as_i_say(option)
                 )
                 return self.rests_on
-        self.rests_on = self._first(["stand-for" if option else "abstain"], option=self._as_i_say(option))
+        alike = [handle for handle, vote in self._votes.items() if vote == option and handle != self.me]
+        # What was said already is not said again, unless a field rests on it.
+        is_same = bool(alike) and bool(self.matter and self.matter.deeds) and not self._is_filed
+        moves = ["stand-same"] if is_same else []
+        self.rests_on = self._first(
+            [*moves, "stand-for" if option else "abstain"],
+            option=self._as_i_say(option),
+            other=alike[-1] if alike else "",
+        )
         return self.rests_on
+
+    @property
+    def _is_filed(self) -> bool:
+        """Whether my world has a kind of its own for what is voted."""
+        return any(not branch.is_plain for branch in self.branches)
 
     def _followed(self) -> str:
         """What somebody voted for whom I have nothing against; empty where I go my own way."""
@@ -334,14 +359,22 @@ class VotingLine(TalkLine):
         matter = self.matter
         if matter is None or self.story.is_secret:
             return ""
-        if matter.whos and not any(self._votes.values()):
-            wanting = [handle for handle in self.situation.company if self._leaning_of(handle)]
-            some = wanting or list(self.situation.company)
-            return matter.whos[0].answer(name_of(some[sum(self.me.encode()) % len(some)])) if some else ""
+        if matter.whos:
+            return matter.whos[0].answer(self._name(self._whom_i_would_have(matter.whos[0])))
         if not matter.deeds:
             return ""
         me = self.reading.me
         return f"we {deed_for_want_of_a_reason(me.handle, self.manner, me.persona, matter.deeds)}"
+
+    def _whom_i_would_have(self, who: Question) -> str:
+        """Who has my word; else who wants it; else I, unless my persona speaks against that."""
+        given = [dealing for dealing in self.situation.dealings if dealing.asked == self.me]
+        promised = [dealing.asker for dealing in given if dealing.state == GRANTED]
+        wanting = [handle for handle in self.situation.company if self._leaning_of(handle)]
+        is_for_me = not speaks_against(self.reading.me.persona, who.head)
+        others = list(self.situation.company)
+        mine = [self.me] if is_for_me else others[sum(self.me.encode()) % max(1, len(others)) :]
+        return next(iter([*promised, *wanting, *mine]), self.me)
 
     def _count(self) -> str:
         """Who is for what, and whether that decides it: more than half of those who voted, and not one alone."""

@@ -6,6 +6,7 @@ sort, and one without a thing and without a known word is referred to in no sent
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
@@ -25,6 +26,16 @@ _STARTS: Final = ("the ", "that ", "his ", "her ", "our ")
 _DARKENED: Final = frozenset({"out", "off", "dark", "darkness", "flicker", "fail", "blackout"})
 
 
+_MODIFIER: Final = re.compile(
+    r"\b\w+[ -](?=(?:engine|truck|brigade|alarm|drill|fighter|station|extinguisher|escape|exit|wood|coat|tower|bank|petrel|type|boot)s?\b)"
+)
+"""What says only of which sort a thing is: a fire engine is no fire."""
+_BROKEN_DOWN: Final = re.compile(r"\b(?:is|are|was|were|goes|go|went|breaks?|broke|shuts?) down\b")
+"""What a machine does. Somebody who comes down the stairs does not."""
+_STUCK_TO: Final = re.compile(r"\bstuck (?=to\b|on\b|under\b|behind\b)")
+"""What hangs on something, and is no machine that does not move."""
+
+
 class EventSort(NamedTuple):
     """One event, sorted."""
 
@@ -42,10 +53,13 @@ def _has(stems: set[str], cue: str) -> bool:
 def _listed(happening: Happening) -> EventSort:
     """What the data says of an event: by the first row that fits. Somebody who comes is met, and a light is looked for
     only where one went out."""
-    words = {word.lower() for word in WORD.findall(happening.told)}
+    clause = _STUCK_TO.sub("", _MODIFIER.sub("", happening.told.lower()))
+    words = set(WORD.findall(clause))
     stems = words | {stem(word) for word in words}
     for cue, sort, *named in shelf.rows("event_sorts.tsv"):
         if not _has(stems, cue) or (sort == "dark" and not stems & _DARKENED):
+            continue
+        if cue == "down" and not _BROKEN_DOWN.search(clause):
             continue
         if cue in _OF_ANYTHING and not happening.is_alive:
             continue

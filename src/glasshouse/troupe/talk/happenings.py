@@ -583,7 +583,13 @@ def _question(known: list[str], verb: str, rest: list[str], told_verb: str, aske
         plain = _joined_verbs(own, str) if verb not in _BE | _HAVE | _MODAL else own
         question = ["why", asked[0], *known, asked[1], *plain]
     else:
-        question = ["why", asked[0], *known, *own]
+        # What one does besides stands behind no `has`: `has lost her shoe and thinks`.
+        besides = (
+            at
+            for at, word in enumerate(own[:-1])
+            if word in {"and", "but"} and base_behind_he(own[at + 1].lower())
+        )
+        question = ["why", asked[0], *known, *own[: next(besides, len(own))]]
     return _spaced(question).partition(",")[0]
 
 

@@ -21,6 +21,8 @@ option_words_max: Final = 10
 
 YES: Final = "yes"
 NOT_YET: Final = "not yet"
+NO: Final = "no"
+NOES: Final = frozenset({NOT_YET, NO})
 
 _WHETHER: Final = re.compile(r"\bwhether (.+?)(?:[.;]|$)", re.IGNORECASE)
 _WHO: Final = re.compile(
@@ -34,6 +36,10 @@ _MADE: Final = re.compile(
     r"\b(?:make|bake|cook|build|tell|write|draw|paint|invent|sing|play|grow|show|give|bring|design|carve|sew|dance)s? (?:the|a) "
     r"(?:best|better|finest|most \w+|funniest|longest|biggest|saddest|worst|\w{2,}est) "
     r"((?!of\b|for\b)[a-z-]+(?: (?!of\b|for\b|in\b|at\b|on\b|the\b|to\b|and\b|that\b|before\b|this\b)[a-z-]+)?)",
+    re.IGNORECASE,
+)
+_FINDING_OUT: Final = re.compile(
+    r"\b(?:find out|discover|learn|establish|prove|tell|guess|know) whether [^.;]*\b(?:is really|was|were|has|had|did|is the|are the|came)\b",
     re.IGNORECASE,
 )
 _OR: Final = re.compile(r",? or |, ")
@@ -87,14 +93,21 @@ class OpenQuestion(NamedTuple):
     """What may be done, in plain forms: `close it`, `sell it`."""
     whether: str = ""
     """What may be so."""
+    is_fact: bool = False
+    """Whether that is to be found out, and not decided."""
     whos: tuple[Question, ...] = ()
     culprit: str = ""
     """What somebody did: `switched it off`."""
 
+    @property
+    def no(self) -> str:
+        """What whoever does not say yes says."""
+        return NO if self.is_fact else NOT_YET
+
     def answers(self) -> tuple[str, ...]:
         """What one may say for it, where that does not depend on who is there."""
         if self.whether:
-            return (YES, NOT_YET)
+            return (YES, self.no)
         return tuple(f"we {deed}" for deed in self.deeds)
 
 
@@ -108,7 +121,7 @@ def matter_of(goal: str) -> OpenQuestion | None:
         )
         return OpenQuestion(deeds=deeds if len(deeds) > 1 else (*deeds, "leave it as it is"))
     if whether:
-        return OpenQuestion(whether=whether[1])
+        return OpenQuestion(whether=whether[1], is_fact=_FINDING_OUT.search(goal) is not None)
     deeds = _deeds_in(goal)
     if deeds:
         return OpenQuestion(deeds=deeds)
@@ -132,12 +145,12 @@ def _deeds_in(goal: str) -> tuple[str, ...]:
     for sentence in re.split(r"(?<=[.:?])\s+", goal):
         parts = [_AGREEING.sub("", part.strip(" .?")) for part in _OR.split(sentence)]
         is_choice = " or " in sentence and len(parts) > 1
-        if is_choice and all(
-            is_plain_verb(part.split(" ")[0].lower()) and len(part.split()) <= option_words_max
-            for part in parts
-            if part
-        ):
-            return tuple(f"{part[:1].lower()}{part[1:]}" for part in parts if part)
+        some = [part for part in parts if part]
+        verbs = [part for part in some if is_plain_verb(part.split(" ")[0].lower())]
+        # Of three, one may be a verb that no list has: `saw it up`.
+        is_of_deeds = len(verbs) == len(some) or len(verbs) > 1
+        if is_choice and is_of_deeds and all(len(part.split()) <= option_words_max for part in some):
+            return tuple(f"{part[:1].lower()}{part[1:]}" for part in some)
     return ()
 
 
@@ -168,7 +181,7 @@ def deed_for_want_of_a_reason(handle: str, manner: str, persona: str, deeds: Seq
 
 
 def speaks_against(persona: str, deed: str) -> bool:
-    """Whether a sentence of a persona speaks against a deed: `would rather work than fire anybody`."""
+    """Whether a sentence of a persona speaks against a deed, or a thing: `would rather work than fire anybody`."""
     verb = stem(deed.split(maxsplit=1)[0].lower())
     for sentence in _SENTENCES.split(persona):
         words = [stem(word) for word in re.findall(r"\w+", sentence.lower())]

@@ -52,7 +52,7 @@ _SECRETLY: Final = re.compile(
     r"|not to be (?:found out|caught))\b"
 )
 _UNTOLD: Final = re.compile(
-    r"\b(?:tells? (?:nobody|no one)|will not (?:say|tell)|nobody knows|(?:his|her|your|a) secret|secretly|hides?"
+    r"\b(?:(?:tells?|told) (?:nobody|no one)|no idea|will not (?:say|tell)|nobody knows|(?:his|her|your|a) secret|secretly|hides?"
     r"|hop(?:es?|ing) (?:that )?(?:nobody|no one)|never says?|without telling)\b"
 )
 """What stands in a sentence of a persona that its player keeps for itself."""
@@ -104,6 +104,11 @@ def story_of(me: Identity) -> Story:
     )
     wish = _as_my_deed(want.wish)
     deed = wish.removeprefix("to ") if wish.startswith("to ") else ""
+    help_wanted = _helped(wish, deed)
+    if help_wanted.startswith("see to it that ") and wish.split()[0].lower() in _ANYBODY:
+        # `I want nobody to cut it` is said so; whatever stands behind a colon is a deed.
+        wish = f"to {help_wanted}"
+        deed = help_wanted
     return Story(
         facts=tuple(fact for fact in facts if fact and len(fact.split()) <= fact_words_max),
         want=wish,
@@ -111,7 +116,7 @@ def story_of(me: Identity) -> Story:
         short=shortened(deed),
         is_secret=bool(_SECRETLY.search(wanted.words.lower())),
         cares=tuple(care for care in want.cares if not stems_of(care) & hidden),
-        help=_helped(wish, deed),
+        help=help_wanted,
     )
 
 
@@ -178,7 +183,16 @@ def _in_first_person(sentence: str, handle: str) -> str:
     while named < min(3, len(words)) and (lower[named] in own_names or lower[named] in _TITLES):
         named += 1
     if named and named < len(words):
-        return _with_subject(words[named:], "I", is_you=False)
+        rest = words[named:]
+        if (
+            rest[0].lower() in {"is", "was"}
+            and rest[1:2]
+            and rest[1].lower() in _MINE
+            and rest[2:3] != ["own"]
+        ):
+            # Whose brother he is stands in another manifest.
+            rest = rest[rest.index("and") + 1 :] if "and" in rest[:-1] else []
+        return _with_subject(rest, "I", is_you=False) if rest else ""
     if base_behind_he(lower[0]) or lower[0] in _ALWAYS or _is_past(lower[0]):
         return _with_subject(words, "I", is_you=False)
     if lower[0] in {"this", "it", "today", "tomorrow"} and lower[1] == "is" and _MINE.keys() & set(lower):
@@ -231,14 +245,18 @@ def _with_subject(words: list[str], subject: str, *, is_you: bool) -> str:
         return ""
     said = [subject]
     previous = "i"
-    for word in words:
+    for at, word in enumerate(words):
         lower = word.lower()
         verb = _as_i_do(lower) if previous in _JOINING | {"i"} else ""
         if lower in {"he", "she"} or (is_you and lower == "you"):
             said.append("I")
             previous = "i"
             continue
-        said.append(verb or _mine(lower if len(said) == 1 else word))
+        if verb and previous == "," and "and" not in words:
+            # What one does besides, in telegram style: `suspects everyone, enjoys it`.
+            said[-1] = "and"
+        is_object = lower == "her" and words[at + 1 : at + 2] and words[at + 1][:1].isupper()
+        said.append(verb or (word if is_object else _mine(lower if len(said) == 1 else word)))
         previous = lower
     return _joined(said)
 
