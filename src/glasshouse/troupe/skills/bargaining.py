@@ -51,7 +51,7 @@ _SUMMED: Final = (GRANTED, REFUSED)
 closing_sentences_max: Final = 2
 """Nobody says more of how it ended."""
 CLOSINGS: Final = (
-    "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
+    "close-do", "close-decided", "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
     "close-lost", "close-judged", "close-sum", "count", "confess",
 )  # fmt: skip
 lines_before_performing_ends: Final = (7, 3)
@@ -60,6 +60,8 @@ _DENIED: Final = re.compile(r"\b(?:not|never|no|nothing|need|needs|forgotten|los
 """What stands in a fact that helps nobody."""
 _WILLING: Final = 0.45
 """How likely the least friendly does not refuse."""
+_DONE: Final = 0.7
+"""How likely somebody who has help sets about what they want at the end."""
 _CURIOUS: Final = 0.4
 _GENEROUS: Final = 0.3
 """How likely the friendliest says yes without a condition."""
@@ -380,12 +382,19 @@ class BargainingLine(VotingLine):
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         """What is true of the end for me, the weightiest first."""
+        # Who got what they voted for does not go home with nothing.
+        is_decided = any(said.move == "count-won" for _, said, _ in self.situation.moves_told)
+        if is_decided and not any(said.move == "close-decided" for _, said, _ in self.situation.moves_told):
+            yield "close-decided", ""
         states = {GRANTED: "close-deal", BROKEN: "close-broken", REFUSED: "close-refused"}
         mine = [
             dealing
             for dealing in self.situation.dealings
             if dealing.asker == self.me and dealing.state in states
         ]
+        granted = [dealing.asked for dealing in mine if dealing.state == GRANTED]
+        if granted and self._does_it:
+            yield "close-do", granted[0]
         for dealing in sorted(mine, key=lambda dealing: tuple(states).index(dealing.state)):
             yield states[dealing.state], dealing.asked
         given = [
@@ -401,8 +410,6 @@ class BargainingLine(VotingLine):
             return
         for handle in rivals:
             yield "close-rival", handle
-        # Who got what they voted for does not go home with nothing.
-        is_decided = any(said.move == "count-won" for _, said, _ in self.situation.moves_told)
         if not (mine or given or rivals or is_decided or self.story.is_secret):
             yield "close-alone", ""
         moves_seen = {said.move for _, said, _ in self.situation.moves_told}
@@ -413,6 +420,11 @@ class BargainingLine(VotingLine):
             yield "close-culprit", ""
         if self._goal and not (is_decided or is_mystery or "close-goal" in moves_seen):
             yield "close-goal", ""
+
+    @property
+    def _does_it(self) -> bool:
+        """Whether I set about what I want at the end, now that somebody helps. What is to be decided is not done by one."""
+        return not (self.is_contest or self.matter) and self.dice.random() < _DONE
 
     def _ends_of_a_contest(self) -> Iterator[tuple[str, str]]:
         judged = [str(line.fields["winner"]) for line in self.reading.discussion if line.fields.get("winner")]

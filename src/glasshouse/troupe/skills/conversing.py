@@ -60,6 +60,8 @@ sentences_max: Final = 3
 """A line with so many sentences does not go on to something else."""
 lines_before_showing_ends: Final = (9, 3)
 """Later nobody shows anything: that it was shown before may be out of sight."""
+_OF_A_HELPER: Final = frozenset({"close-deal", "close-do"})
+"""What somebody says at the end of whoever helped them."""
 _CALLINGS: Final = frozenset({"", "ask", "appraise", "narrate"})
 _GOES_ON: Final = 0.6
 """How likely a reply goes on to something else."""
@@ -466,12 +468,12 @@ class _Turn(BargainingLine):
                 said.slots.get("option") for said in understood(line.text) if said.move == "count-won"
             )
             met = ("take-won",) if self._position(self.me) in {decided, ""} else ("take-lost",)
-        meant = {said.slots.get("other") for said in understood(line.text) if said.move == "close-deal"}
+        meant = {said.slots.get("other") for said in understood(line.text) if said.move in _OF_A_HELPER}
         is_of_me = any(
             said.move == "tell-deal" and self._called(said.slots.get("other") or "") == self.me
             for said in understood(line.text)
         )
-        if is_of_me or ("close-deal" in moves and self._name(self.me) not in meant):
+        if is_of_me or (_OF_A_HELPER & set(moves) and self._name(self.me) not in meant):
             return ""
         if "tell-want" in moves and self.reading.rounds >= rounds_of_positions:
             return ""

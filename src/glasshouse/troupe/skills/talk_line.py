@@ -356,7 +356,18 @@ class TalkLine:
         fresh = [care for care in story.cares if care.lower() not in visible]
         if fresh:
             slots["care"] = fresh[0]
-        return slots | _filled_only(goal=self._goal, deed=deed)
+        return slots | _filled_only(goal=self._goal, deed=deed, what=self._decided_deed)
+
+    @property
+    def _decided_deed(self) -> str:
+        """Which of the deeds that could be chosen was chosen; empty before that."""
+        won = [
+            said.slots.get("option") or ""
+            for _, said, _ in self.situation.moves_told
+            if said.move == "count-won"
+        ]
+        deed = won[-1].removeprefix("we ") if won else ""
+        return deed if self.matter is not None and deed in self.matter.deeds else ""
 
     def _slots_of_addressee(self, to: str) -> dict[str, str]:
         if not to:

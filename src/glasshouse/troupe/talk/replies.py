@@ -74,6 +74,7 @@ OVERHEARD: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "tell-want": ("hear-want",),
         "close-deal": ("hear-close",),
+        "close-do": ("hear-close",),
         "settle": ("hear-bargain",),
         "help-yes": ("hear-bargain",),
         "help-no": ("hear-refusal",),
