@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -662,6 +664,14 @@ async def test_a_server_that_takes_a_connection_and_says_nothing_is_told_of_afte
         "postgresql://ada:hush@127.0.0.1:1/x?password=hush&sslmode=disable",
         "postgresql://ada:hu@sh@127.0.0.1:1/x",
         "postgresql://ada:hush@127.0.0.1:port/x",
+        "postgresql://ada:p@hush/w#rd@127.0.0.1:1/x#house",
+        "postgresql://ada:12#45hush@127.0.0.1:1/x",
+        "postgresql://ada:12/45hush@127.0.0.1:1/x",
+        "postgresql://ada:12?45hush@127.0.0.1:1/x",
+        "postgresql://ada:hush/12@127.0.0.1:1/x",
+        "postgresql://ada:p@hush?word=1@127.0.0.1:1/x",
+        "postgresql://127.0.0.1:1/x&password=hush",
+        "postgresql://127.0.0.1:1/x?password=12#hush&sslmode=disable",
         "postgres://ada:hush@[::1/x",
         "postgresql://ada:hush@127.0.0.1:1/x?sslmode=hush",
     ],
@@ -671,6 +681,62 @@ async def test_no_message_holds_a_password(address: str) -> None:
         await opened(address, "house")
 
     assert "hush" not in f"{wrong.value} {wrong.value!r} {wrong.value.__cause__!r}"
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "postgresql://ada:p@hush/w#rd@127.0.0.1/x#night",
+        "postgresql://ada:12#45hush@127.0.0.1/x",
+        "postgresql://ada:12/45hush@127.0.0.1/x",
+        "postgresql://ada:hush/12",
+    ],
+)
+def test_a_password_that_cuts_the_address_is_to_be_percent_encoded(cut: str) -> None:
+    with pytest.raises(Refused) as refused:
+        StoreAddress(cut)
+
+    assert "password" in str(refused.value)
+    assert "%XX" in str(refused.value)
+    assert "PGPASSWORD" in str(refused.value)
+    assert not any(part in str(refused.value) for part in ("hush", "12", "45", "w#rd"))
+
+
+@pytest.mark.parametrize(
+    ("meant", "named"),
+    [
+        ("postgresql+asyncpg://ada:hush@127.0.0.1:1/x", "postgresql+asyncpg: begins no address"),
+        ("postgresq://ada:hush@127.0.0.1:1/x", "Did you mean postgresql://"),
+        ("psotgres://ada:hush@127.0.0.1:1/x", "Did you mean postgresql://"),
+        (" postgresql://ada:hush@127.0.0.1:1/x", "nothing before it"),
+        ("'postgresql://ada:hush@127.0.0.1:1/x'", "nothing before it"),
+        ("mysql://ada:hush@127.0.0.1:1/x", "A store is a file or a house in PostgreSQL."),
+        ("sqlite:///hush.db", "named by its path alone"),
+        ("postgresql:/ada:hush@127.0.0.1:1/x", "with both slashes"),
+        ("store=postgresql://ada:hush@127.0.0.1:1/x", "neither an address"),
+        ("ada:hush@127.0.0.1:1/x", "neither an address"),
+        ("//ada:hush@127.0.0.1", "neither an address"),
+    ],
+)
+def test_what_was_meant_as_an_address_is_no_path_and_is_not_quoted(meant: str, named: str) -> None:
+    for given in (meant, Path(meant)):
+        for opened in (StoreAddress, SqliteStore):
+            with pytest.raises(Refused) as refused:
+                opened(given)
+            assert "hush" not in str(refused.value)
+    with pytest.raises(Refused, match=re.escape(named)):
+        StoreAddress(meant)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a:b.glasshouse", "C:/shows/a.glasshouse", "shows/10:30@home.glasshouse", "/tmp/ada:b@c.glasshouse"],
+)
+def test_a_path_may_have_colons(path: str) -> None:
+    address = StoreAddress(path)
+
+    assert address.path == Path(path)
+    assert SqliteStore(path).path == Path(path).absolute()
 
 
 def test_an_address_is_a_text_that_a_path_would_spoil() -> None:

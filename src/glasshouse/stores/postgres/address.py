@@ -6,6 +6,8 @@ address, because it quotes what it cannot read.
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
 
@@ -19,11 +21,39 @@ house_name_chars_max: Final = 120
 _EXAMPLE: Final = (
     "Write postgresql://USER@HOST:5432/DATABASE#HOUSE, with special characters of the password as %XX."
 )
+_PERCENT: Final = (
+    "Write the special characters of a password as %XX (@ as %40, / as %2F, # as %23, ? as %3F), or keep it out of the"
+    " address: PGPASSWORD or ~/.pgpass may hold it."
+)
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9.+-]+):", re.IGNORECASE)
+_CREDENTIALS: Final = re.compile(r"(//)?[^/:@]+:[^@]*@.")
+"""How a text begins that is an address without its scheme: `USER:PASSWORD@HOST`."""
 
 
 def is_address(text: str) -> bool:
     """Whether a text names a database, and not a file."""
     return text.partition("://")[0].lower() in SCHEMES and "://" in text
+
+
+def check_is_path(text: str) -> None:
+    """Refuse a text that was meant as an address and is none: as the path of a file, its password would stand in every message."""
+    begun = text.lstrip(" \t\r\n'\"")
+    match = _SCHEME.match(begun)
+    scheme = match[1] if match is not None else ""
+    if scheme.lower().startswith("postgre") or (scheme and begun.startswith(f"{scheme}:/")):
+        raise Refused(f"{scheme}: begins no address of a store.", _likely(scheme.lower()))
+    if "://" in text or _CREDENTIALS.match(begun):
+        advice = f"{_EXAMPLE} A file with a ':' and an '@' in its name is named by its whole path, from /."
+        raise Refused("This is neither an address of a store nor the path of a file.", advice)
+
+
+def _likely(scheme: str) -> str:
+    """What somebody probably meant who wrote this scheme."""
+    if scheme.startswith("postgre") or get_close_matches(scheme, SCHEMES, n=1):
+        return f"Did you mean postgresql://, with both slashes and nothing before it? {_EXAMPLE}"
+    if scheme in ("file", "sqlite", "sqlite3"):
+        return "A store in a file is named by its path alone, such as show.glasshouse."
+    return f"A store is a file or a house in PostgreSQL. {_EXAMPLE}"
 
 
 class Address(NamedTuple):
@@ -72,9 +102,24 @@ def _split(text: str) -> tuple[SplitResult, str]:
     except ValueError:
         raise Refused("The address of the database cannot be read.", _EXAMPLE) from None
     credentials, _, host = parts.netloc.rpartition("@")
-    if "@" in credentials or not all(map(_is_host, host.split(","))):
-        raise Refused("The host in the address of the database cannot be read.", _EXAMPLE)
+    if _is_cut(parts) or "@" in credentials:
+        raise Refused(
+            "The address of the database cannot be read: what stands behind its host may be the end of a password.",
+            _PERCENT,
+        )
+    if not all(map(_is_host, host.split(","))):
+        raise Refused(
+            "The host in the address of the database cannot be read: its port is no number, or its password is cut.",
+            _PERCENT,
+        )
     return parts, host
+
+
+def _is_cut(parts: SplitResult) -> bool:
+    """Whether a `/`, `?` or `#` seems to have cut a password, so that its end stands in what would be shown."""
+    is_behind = any("@" in part for part in (parts.path, parts.query, parts.fragment))
+    has_lost_options = "=" in parts.path or ("password=" in parts.query and "&" in parts.fragment)
+    return is_behind or has_lost_options
 
 
 def _is_host(text: str) -> bool:
