@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from glasshouse.errors import BadWorld
 from glasshouse.manifests import documents
@@ -55,6 +61,59 @@ def problems(world: Path) -> list[str]:
 )
 def test_a_pattern_means_files_of_its_folders(pattern: str, path: str, is_meant: bool) -> None:
     assert means(pattern, path) is is_meant
+
+
+def means_by_expression(pattern: str, path: str) -> bool:
+    """What a pattern means, said by a regular expression: short, and endless for some long patterns."""
+    spelled = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    expression = "".join(spelled.get(part) or re.escape(part) for part in parts)
+    return re.fullmatch(expression, path, re.DOTALL) is not None
+
+
+@given(st.text("*?/ab", max_size=7), st.text("/ab\n", max_size=7))
+def test_a_pattern_means_what_a_regular_expression_would_mean(pattern: str, path: str) -> None:
+    assert means(pattern, path) is means_by_expression(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("notes/" + "*a" * 25 + "b", "notes/" + "a" * 100 + ".md"),
+        ("**/" * 12 + "b", "a/" * 25 + "c.md"),
+        ("**" * 25 + "b", "a/" * 50),
+        ("*?" * 25 + "b", "a" * 100),
+    ],
+)
+def test_no_pattern_takes_more_steps_than_its_length_times_that_of_the_path(pattern: str, path: str) -> None:
+    assert not hasattr(
+        documents, "re"
+    )  # The steps of a regular expression cannot be counted: it would hang here.
+    steps = 0
+
+    def count(frame: FrameType, event: str, _value: object) -> Any:
+        nonlocal steps
+        steps += event == "line"
+        assert steps <= 10 * len(pattern) * len(path), frame
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        is_meant = means(pattern, path)
+    finally:
+        sys.settrace(before)
+
+    assert not is_meant
+    assert steps > 0
+
+
+def test_a_very_long_pattern_is_refused_with_its_line(tmp_path: Path) -> None:
+    world = shed(tmp_path, f"notes/*.md, 'notes/{'*a' * documents.pattern_chars_max}'")
+
+    assert problems(world) == [
+        "scenario.yaml:3:25: documents: a pattern has at most 1,000 characters. Shorten it."
+    ]
 
 
 def test_the_documents_of_world_and_creatures_are_loaded_with_their_digests(tmp_path: Path) -> None:
