@@ -6,6 +6,7 @@ which files a pattern means when a world is loaded and when a creature looks som
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -185,14 +186,19 @@ def read_document(folder: Path, path: str) -> Document:
         raise NoDocument(
             f"{shown(path)} has a character that nobody can see in its name. Rename it, or leave it out."
         )
-    if not file.resolve().is_relative_to(folder.resolve()):
+    # Not Path.resolve: of a link that leads to itself, it raises what differs between versions of Python.
+    if not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)):
         raise NoDocument(f"{path} is a link out of the world's folder. Put the file itself there.")
-    if file.exists() and not file.is_file():
-        raise NoDocument(f"{path} is no plain file. Put a text file there, or leave it out.")
     try:
+        if file.exists() and not file.is_file():
+            raise NoDocument(f"{path} is no plain file. Put a text file there, or leave it out.")
         with file.open("rb") as opened:
             content = opened.read(file_bytes_max + 1)
     except OSError as fault:
+        if fault.errno == errno.ELOOP:
+            raise NoDocument(
+                f"{path} is a link that leads to itself. Put the file itself there, or leave it out."
+            ) from fault
         raise NoDocument(
             f"{path} cannot be read ({fault.strerror}). Check that it is there and may be read."
         ) from fault

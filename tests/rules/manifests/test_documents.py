@@ -139,6 +139,9 @@ def test_the_documents_of_world_and_creatures_are_loaded_with_their_digests(tmp_
         ("notes/binary.md", "notes/binary.md is not UTF-8. Save it as UTF-8, or leave it out."),
         ("notes/large.md", "notes/large.md has more than 1,048,576 bytes. Divide it, or shorten it."),
         ("notes/away.md", "notes/away.md is a link out of the world's folder. Put the file itself there."),
+        ("notes/loop.md", "notes/loop.md is a link that leads to itself. Put the file itself there,"),
+        ("notes/ring.md", "notes/ring.md is a link that leads to itself. Put the file itself there,"),
+        ("notes/round/a.md", "no file fits 'notes/round/a.md'."),
         ("notes/pipe.md", "notes/pipe.md is no plain file. Put a text file there, or leave it out."),
         ("notes/b?d.md", r"'notes/b\u202ed.md' has a character that nobody can see in its name. Rename it"),
         ("notes/n?w.md", r"'notes/n\nw.md' has a character that nobody can see in its name. Rename it"),
@@ -158,6 +161,10 @@ def test_what_cannot_be_a_document_is_refused_with_its_line(
         (notes / name).write_text("The kettle is tin.\n", encoding="utf-8")
     os.mkfifo(notes / "pipe.md")
     (notes / "away.md").symlink_to(tmp_path / "outside.md")
+    (notes / "loop.md").symlink_to("loop.md")
+    (notes / "ring.md").symlink_to("old/ring.md")
+    (notes / "old" / "ring.md").symlink_to("../ring.md")
+    (notes / "round").symlink_to("../notes/round")
     for number in range(documents.files_max + 1):
         (notes / f"many-{number}").write_text("x", encoding="utf-8")
 
