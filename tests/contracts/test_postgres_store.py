@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -50,11 +51,11 @@ def elsewhere(address: str) -> str:
     return f"{address}?application_name=elsewhere{next(_numbers)}"
 
 
-def house(address: str, name: str = "main", **more: Any) -> PostgresStore:
+def house(address: str, name: str | None = "main", **more: Any) -> PostgresStore:
     return PostgresStore(address, name, lease_seconds=lease, **more)
 
 
-async def opened(address: str, name: str = "main", **more: Any) -> PostgresStore:
+async def opened(address: str, name: str | None = "main", **more: Any) -> PostgresStore:
     made = house(address, name, **more)
     await made.open("a house")
     return made
@@ -749,6 +750,59 @@ def test_an_address_is_a_text_that_a_path_would_spoil() -> None:
         "postgresql://ada:hush@glass.example:6543/show?sslmode=require",
     )
     assert str(StoreAddress("show.glasshouse")) == "show.glasshouse"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("postgresql:///glass", "postgresql:///glass#main"),
+        (
+            "postgresql:///glass?host=/tmp/x&port=55439&user=glass#sock",
+            "postgresql:///glass?host=/tmp/x&port=55439&user=glass#sock",
+        ),
+        (
+            "postgresql:///glass?user=a%26b%3Dc&password=hush&host=/tmp/a%20b&sslpassword=hush#one%20night",
+            "postgresql:///glass?user=a%26b%3Dc&host=/tmp/a%20b#one%20night",
+        ),
+        ("postgresql://?dbname=glass&service=night", "postgresql://?dbname=glass&service=night#main"),
+        (
+            "postgresql://ada:hush@h,[::1]:6543/glass?sslmode=require",
+            "postgresql://ada@h,[::1]:6543/glass#main",
+        ),
+        ("postgresql:///glass?user=ada:hush", "postgresql:///glass?user=ada#main"),
+        ("postgresql:///glass?host=/a:b,h:5432", "postgresql:///glass?host=/a:b,h:5432#main"),
+    ],
+)
+def test_an_address_is_shown_so_that_it_can_be_pasted_without_its_password(given: str, shown: str) -> None:
+    address = StoreAddress(given)
+
+    assert str(address) == shown
+    assert str(StoreAddress(shown)) == shown
+    assert address.server is not None
+    assert address.server.dsn == given.partition("#")[0]
+
+
+async def test_a_shown_address_with_options_names_the_same_house(database: str) -> None:
+    at = urlsplit(database)
+    given = f"postgresql://{at.path}?host={at.hostname}&port={at.port}&user={at.username}&password=hush#night"
+    await (await opened(given, None)).close()
+
+    shown = str(StoreAddress(given))
+
+    assert "hush" not in shown
+    assert await PostgresStore(shown, is_guest=True).exists()
+    assert not await PostgresStore(shown.replace("#night", "#day"), is_guest=True).exists()
+
+
+@pytest.mark.parametrize("option", ["port=12hush", "host=ada:hush%40127.0.0.1", "host=ada:hush"])
+def test_an_option_that_names_no_host_or_port_is_refused_and_not_quoted(option: str) -> None:
+    with pytest.raises(Refused) as refused:
+        StoreAddress(f"postgresql:///glass?{option}")
+
+    assert "hush" not in str(refused.value)
+
+
+def test_a_store_in_a_file_has_no_address_of_a_database() -> None:
     for wrong in ("postgresql://ada:hush@x/y", "postgresql:/ada:hush@x/y"):
         with pytest.raises(Refused) as refused:
             SqliteStore(wrong)
