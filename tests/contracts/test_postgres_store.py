@@ -625,6 +625,51 @@ async def test_the_three_roles_may_what_they_are_named_after(database: str) -> N
             admin().execute(f"DROP ROLE test_{role}")
 
 
+@pytest.fixture
+def mary() -> Iterator[str]:
+    """A user that has the role of an owner."""
+    new_database()  # It makes the three roles.
+    admin().execute("DROP ROLE IF EXISTS test_mary")
+    admin().execute("CREATE ROLE test_mary LOGIN IN ROLE glasshouse_owner")
+    yield "test_mary"
+    drop_databases()
+    admin().execute("DROP ROLE test_mary")
+
+
+async def test_who_may_not_make_the_tables_is_told_the_grant_that_lets_it(mary: str) -> None:
+    database = new_database(is_empty=True).replace("//glass@", f"//{mary}@")
+
+    with pytest.raises(StoreFailed, match="may not make the tables") as refused:
+        await opened(database)
+
+    name = database.rpartition("/")[2]
+    grant = f"GRANT CREATE ON DATABASE {name} TO {mary}"
+    assert f"run: {grant};" in str(refused.value)
+    assert "glasshouse_owner" not in str(refused.value)
+    admin().execute(grant)
+    await (await opened(database)).close()
+
+
+async def test_who_may_not_change_the_tables_is_told_who_may(database: str, mary: str) -> None:
+    newer = [*bundled_migrations(), (99, "CREATE TABLE more (number integer)")]
+
+    with pytest.raises(StoreFailed, match="may not change the tables") as refused:
+        await opened(database.replace("//glass@", f"//{mary}@"), migrations=newer)
+
+    assert "the user that made them" in str(refused.value)
+    assert "glasshouse_owner" not in str(refused.value)
+
+
+async def test_who_may_not_connect_is_told_the_grant_that_lets_it(database: str, mary: str) -> None:
+    name = database.rpartition("/")[2]
+    admin().execute(f"REVOKE CONNECT ON DATABASE {name} FROM PUBLIC")
+
+    with pytest.raises(StoreFailed, match="GRANT CONNECT ON DATABASE") as refused:
+        await opened(database.replace("//glass@", f"//{mary}@"))
+
+    assert "glasshouse_owner" not in str(refused.value)
+
+
 # Addresses
 
 
