@@ -625,6 +625,58 @@ async def test_the_three_roles_may_what_they_are_named_after(database: str) -> N
             admin().execute(f"DROP ROLE test_{role}")
 
 
+async def test_who_finds_a_table_locked_is_told_so_before_a_statement_takes_too_long(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncpg
+
+    assert server.lock_wait_seconds_max <= 2.5  # The rest of five seconds is for the start of a command.
+    assert server.lock_wait_seconds_max > owned_house.lock_seconds_max  # Who takes a house ends connections.
+    monkeypatch.setattr(server, "lock_wait_seconds_max", 0.1)
+    await (await opened(database)).close()
+    reader = await opened(elsewhere(database), is_guest=True)
+    locking = await asyncpg.connect(database)
+    await locking.execute("BEGIN")
+    await locking.execute("LOCK TABLE glasshouse.houses, glasshouse.events")
+
+    for asking in (
+        opened(elsewhere(database), is_guest=True),
+        opened(elsewhere(database)),
+        house(elsewhere(database), is_guest=True).exists(),
+        reader.owner(),
+        reader.read_after(0, 10),
+    ):
+        with pytest.raises(StoreBusy, match=r"is locked by another connection: .*Try again\."):
+            await soon(asking)
+    await locking.execute("ROLLBACK")
+    assert await reader.read_after(0, 10) == []
+    await locking.close()
+    await reader.close()
+
+
+async def test_who_waits_for_another_process_to_migrate_waits_longer_than_for_a_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import asyncpg
+
+    monkeypatch.setattr(server, "lock_wait_seconds_max", 0.05)
+    database = new_database(is_empty=True)
+    migrating = await asyncpg.connect(database)
+    await migrating.execute("BEGIN")
+    await migrating.execute(server.SQL["lock_migrations"])
+
+    opening_it = asyncio.create_task(opened(elsewhere(database)))
+    has_waited = """SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = current_database()
+        AND locktype = 'advisory' AND NOT granted AND clock_timestamp() - waitstart > interval '0.2 seconds'"""
+    while not opening_it.done() and not await migrating.fetchval(has_waited):  # noqa: ASYNC110  Nothing tells when.
+        await asyncio.sleep(0.01)
+    await migrating.execute("ROLLBACK")
+
+    await (await soon(opening_it)).close()
+    await migrating.close()
+    drop_databases()
+
+
 @pytest.fixture
 def mary() -> Iterator[str]:
     """A user that has the role of an owner."""

@@ -96,6 +96,8 @@ async def _version(server: Server) -> int:
 
 async def _migrate(connection: Any, migrations: list[Migration], shown: str) -> None:
     await connection.execute(f"SET LOCAL statement_timeout = '{statement_seconds_max:g}s'")
+    # Who waits for another process that migrates waits as long as a migration may take.
+    await connection.execute("SET LOCAL lock_timeout = 0")
     await connection.execute(SQL["lock_migrations"])
     # Another process may have migrated while this one waited for the lock.
     has_schema = await connection.fetchval(SQL["has_schema"])
