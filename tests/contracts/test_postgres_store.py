@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -48,11 +51,11 @@ def elsewhere(address: str) -> str:
     return f"{address}?application_name=elsewhere{next(_numbers)}"
 
 
-def house(address: str, name: str = "main", **more: Any) -> PostgresStore:
+def house(address: str, name: str | None = "main", **more: Any) -> PostgresStore:
     return PostgresStore(address, name, lease_seconds=lease, **more)
 
 
-async def opened(address: str, name: str = "main", **more: Any) -> PostgresStore:
+async def opened(address: str, name: str | None = "main", **more: Any) -> PostgresStore:
     made = house(address, name, **more)
     await made.open("a house")
     return made
@@ -622,6 +625,103 @@ async def test_the_three_roles_may_what_they_are_named_after(database: str) -> N
             admin().execute(f"DROP ROLE test_{role}")
 
 
+async def test_who_finds_a_table_locked_is_told_so_before_a_statement_takes_too_long(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncpg
+
+    assert server.lock_wait_seconds_max <= 2.5  # The rest of five seconds is for the start of a command.
+    assert server.lock_wait_seconds_max > owned_house.lock_seconds_max  # Who takes a house ends connections.
+    monkeypatch.setattr(server, "lock_wait_seconds_max", 0.1)
+    await (await opened(database)).close()
+    reader = await opened(elsewhere(database), is_guest=True)
+    locking = await asyncpg.connect(database)
+    await locking.execute("BEGIN")
+    await locking.execute("LOCK TABLE glasshouse.houses, glasshouse.events")
+
+    for asking in (
+        opened(elsewhere(database), is_guest=True),
+        opened(elsewhere(database)),
+        house(elsewhere(database), is_guest=True).exists(),
+        reader.owner(),
+        reader.read_after(0, 10),
+    ):
+        with pytest.raises(StoreBusy, match=r"is locked by another connection: .*Try again\."):
+            await soon(asking)
+    await locking.execute("ROLLBACK")
+    assert await reader.read_after(0, 10) == []
+    await locking.close()
+    await reader.close()
+
+
+async def test_who_waits_for_another_process_to_migrate_waits_longer_than_for_a_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import asyncpg
+
+    monkeypatch.setattr(server, "lock_wait_seconds_max", 0.05)
+    database = new_database(is_empty=True)
+    migrating = await asyncpg.connect(database)
+    await migrating.execute("BEGIN")
+    await migrating.execute(server.SQL["lock_migrations"])
+
+    opening_it = asyncio.create_task(opened(elsewhere(database)))
+    has_waited = """SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = current_database()
+        AND locktype = 'advisory' AND NOT granted AND clock_timestamp() - waitstart > interval '0.2 seconds'"""
+    while not opening_it.done() and not await migrating.fetchval(has_waited):  # noqa: ASYNC110  Nothing tells when.
+        await asyncio.sleep(0.01)
+    await migrating.execute("ROLLBACK")
+
+    await (await soon(opening_it)).close()
+    await migrating.close()
+    drop_databases()
+
+
+@pytest.fixture
+def mary() -> Iterator[str]:
+    """A user that has the role of an owner."""
+    new_database()  # It makes the three roles.
+    admin().execute("DROP ROLE IF EXISTS test_mary")
+    admin().execute("CREATE ROLE test_mary LOGIN IN ROLE glasshouse_owner")
+    yield "test_mary"
+    drop_databases()
+    admin().execute("DROP ROLE test_mary")
+
+
+async def test_who_may_not_make_the_tables_is_told_the_grant_that_lets_it(mary: str) -> None:
+    database = new_database(is_empty=True).replace("//glass@", f"//{mary}@")
+
+    with pytest.raises(StoreFailed, match="may not make the tables") as refused:
+        await opened(database)
+
+    name = database.rpartition("/")[2]
+    grant = f"GRANT CREATE ON DATABASE {name} TO {mary}"
+    assert f"run: {grant};" in str(refused.value)
+    assert "glasshouse_owner" not in str(refused.value)
+    admin().execute(grant)
+    await (await opened(database)).close()
+
+
+async def test_who_may_not_change_the_tables_is_told_who_may(database: str, mary: str) -> None:
+    newer = [*bundled_migrations(), (99, "CREATE TABLE more (number integer)")]
+
+    with pytest.raises(StoreFailed, match="may not change the tables") as refused:
+        await opened(database.replace("//glass@", f"//{mary}@"), migrations=newer)
+
+    assert "the user that made them" in str(refused.value)
+    assert "glasshouse_owner" not in str(refused.value)
+
+
+async def test_who_may_not_connect_is_told_the_grant_that_lets_it(database: str, mary: str) -> None:
+    name = database.rpartition("/")[2]
+    admin().execute(f"REVOKE CONNECT ON DATABASE {name} FROM PUBLIC")
+
+    with pytest.raises(StoreFailed, match="GRANT CONNECT ON DATABASE") as refused:
+        await opened(database.replace("//glass@", f"//{mary}@"))
+
+    assert "glasshouse_owner" not in str(refused.value)
+
+
 # Addresses
 
 
@@ -662,6 +762,14 @@ async def test_a_server_that_takes_a_connection_and_says_nothing_is_told_of_afte
         "postgresql://ada:hush@127.0.0.1:1/x?password=hush&sslmode=disable",
         "postgresql://ada:hu@sh@127.0.0.1:1/x",
         "postgresql://ada:hush@127.0.0.1:port/x",
+        "postgresql://ada:p@hush/w#rd@127.0.0.1:1/x#house",
+        "postgresql://ada:12#45hush@127.0.0.1:1/x",
+        "postgresql://ada:12/45hush@127.0.0.1:1/x",
+        "postgresql://ada:12?45hush@127.0.0.1:1/x",
+        "postgresql://ada:hush/12@127.0.0.1:1/x",
+        "postgresql://ada:p@hush?word=1@127.0.0.1:1/x",
+        "postgresql://127.0.0.1:1/x&password=hush",
+        "postgresql://127.0.0.1:1/x?password=12#hush&sslmode=disable",
         "postgres://ada:hush@[::1/x",
         "postgresql://ada:hush@127.0.0.1:1/x?sslmode=hush",
     ],
@@ -671,6 +779,62 @@ async def test_no_message_holds_a_password(address: str) -> None:
         await opened(address, "house")
 
     assert "hush" not in f"{wrong.value} {wrong.value!r} {wrong.value.__cause__!r}"
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "postgresql://ada:p@hush/w#rd@127.0.0.1/x#night",
+        "postgresql://ada:12#45hush@127.0.0.1/x",
+        "postgresql://ada:12/45hush@127.0.0.1/x",
+        "postgresql://ada:hush/12",
+    ],
+)
+def test_a_password_that_cuts_the_address_is_to_be_percent_encoded(cut: str) -> None:
+    with pytest.raises(Refused) as refused:
+        StoreAddress(cut)
+
+    assert "password" in str(refused.value)
+    assert "%XX" in str(refused.value)
+    assert "PGPASSWORD" in str(refused.value)
+    assert not any(part in str(refused.value) for part in ("hush", "12", "45", "w#rd"))
+
+
+@pytest.mark.parametrize(
+    ("meant", "named"),
+    [
+        ("postgresql+asyncpg://ada:hush@127.0.0.1:1/x", "postgresql+asyncpg: begins no address"),
+        ("postgresq://ada:hush@127.0.0.1:1/x", "Did you mean postgresql://"),
+        ("psotgres://ada:hush@127.0.0.1:1/x", "Did you mean postgresql://"),
+        (" postgresql://ada:hush@127.0.0.1:1/x", "nothing before it"),
+        ("'postgresql://ada:hush@127.0.0.1:1/x'", "nothing before it"),
+        ("mysql://ada:hush@127.0.0.1:1/x", "A store is a file or a house in PostgreSQL."),
+        ("sqlite:///hush.db", "named by its path alone"),
+        ("postgresql:/ada:hush@127.0.0.1:1/x", "with both slashes"),
+        ("store=postgresql://ada:hush@127.0.0.1:1/x", "neither an address"),
+        ("ada:hush@127.0.0.1:1/x", "neither an address"),
+        ("//ada:hush@127.0.0.1", "neither an address"),
+    ],
+)
+def test_what_was_meant_as_an_address_is_no_path_and_is_not_quoted(meant: str, named: str) -> None:
+    for given in (meant, Path(meant)):
+        for opened in (StoreAddress, SqliteStore):
+            with pytest.raises(Refused) as refused:
+                opened(given)
+            assert "hush" not in str(refused.value)
+    with pytest.raises(Refused, match=re.escape(named)):
+        StoreAddress(meant)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a:b.glasshouse", "C:/shows/a.glasshouse", "shows/10:30@home.glasshouse", "/tmp/ada:b@c.glasshouse"],
+)
+def test_a_path_may_have_colons(path: str) -> None:
+    address = StoreAddress(path)
+
+    assert address.path == Path(path)
+    assert SqliteStore(path).path == Path(path).absolute()
 
 
 def test_an_address_is_a_text_that_a_path_would_spoil() -> None:
@@ -683,6 +847,59 @@ def test_an_address_is_a_text_that_a_path_would_spoil() -> None:
         "postgresql://ada:hush@glass.example:6543/show?sslmode=require",
     )
     assert str(StoreAddress("show.glasshouse")) == "show.glasshouse"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("postgresql:///glass", "postgresql:///glass#main"),
+        (
+            "postgresql:///glass?host=/tmp/x&port=55439&user=glass#sock",
+            "postgresql:///glass?host=/tmp/x&port=55439&user=glass#sock",
+        ),
+        (
+            "postgresql:///glass?user=a%26b%3Dc&password=hush&host=/tmp/a%20b&sslpassword=hush#one%20night",
+            "postgresql:///glass?user=a%26b%3Dc&host=/tmp/a%20b#one%20night",
+        ),
+        ("postgresql://?dbname=glass&service=night", "postgresql://?dbname=glass&service=night#main"),
+        (
+            "postgresql://ada:hush@h,[::1]:6543/glass?sslmode=require",
+            "postgresql://ada@h,[::1]:6543/glass#main",
+        ),
+        ("postgresql:///glass?user=ada:hush", "postgresql:///glass?user=ada#main"),
+        ("postgresql:///glass?host=/a:b,h:5432", "postgresql:///glass?host=/a:b,h:5432#main"),
+    ],
+)
+def test_an_address_is_shown_so_that_it_can_be_pasted_without_its_password(given: str, shown: str) -> None:
+    address = StoreAddress(given)
+
+    assert str(address) == shown
+    assert str(StoreAddress(shown)) == shown
+    assert address.server is not None
+    assert address.server.dsn == given.partition("#")[0]
+
+
+async def test_a_shown_address_with_options_names_the_same_house(database: str) -> None:
+    at = urlsplit(database)
+    given = f"postgresql://{at.path}?host={at.hostname}&port={at.port}&user={at.username}&password=hush#night"
+    await (await opened(given, None)).close()
+
+    shown = str(StoreAddress(given))
+
+    assert "hush" not in shown
+    assert await PostgresStore(shown, is_guest=True).exists()
+    assert not await PostgresStore(shown.replace("#night", "#day"), is_guest=True).exists()
+
+
+@pytest.mark.parametrize("option", ["port=12hush", "host=ada:hush%40127.0.0.1", "host=ada:hush"])
+def test_an_option_that_names_no_host_or_port_is_refused_and_not_quoted(option: str) -> None:
+    with pytest.raises(Refused) as refused:
+        StoreAddress(f"postgresql:///glass?{option}")
+
+    assert "hush" not in str(refused.value)
+
+
+def test_a_store_in_a_file_has_no_address_of_a_database() -> None:
     for wrong in ("postgresql://ada:hush@x/y", "postgresql:/ada:hush@x/y"):
         with pytest.raises(Refused) as refused:
             SqliteStore(wrong)

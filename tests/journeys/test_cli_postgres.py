@@ -80,6 +80,29 @@ def test_what_is_missing_is_said_in_words(database: str, words: str, address: st
     assert "hu@sh" not in answer.stderr
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql+asyncpg://glass:s3cret@127.0.0.1:1/glass",
+        "postgresql://glass:p@s3cret/w#rd@127.0.0.1:1/glass#night",
+        " postgresql://glass:s3cret@127.0.0.1:1/glass",
+    ],
+)
+def test_no_command_prints_what_was_meant_as_an_address(address: str, tmp_path: Path) -> None:
+    for words in (
+        ("runs", "--store", address),
+        ("play", "mystery-roots", "--store", address),
+        ("copy", address, str(tmp_path / "copy.glasshouse")),
+        ("copy", str(tmp_path / "a.glasshouse"), address),
+        ("serve", "--store", address),
+    ):
+        answer = run(*words)
+
+        assert answer.returncode == 3, words
+        assert "postgresql://USER@HOST" in answer.stderr or "%XX" in answer.stderr
+        assert "s3cret" not in answer.stdout + answer.stderr
+
+
 def nothing(_words: str, _done: int, _count: int) -> None:
     """Nobody watches."""
 

@@ -6,8 +6,8 @@ which files a pattern means when a world is loaded and when a creature looks som
 
 from __future__ import annotations
 
+import errno
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +25,12 @@ file_bytes_max: Final = 1_048_576
 all_bytes_max: Final = 16 * 1_048_576
 """Documents that are larger together are refused: they are kept in memory while a play looks things up."""
 patterns_cache_max: Final = 1_024
-"""How many patterns are kept compiled: far more than the worlds that play at once have."""
+"""How many patterns are kept taken apart: far more than the worlds that play at once have."""
+pattern_chars_max: Final = 1_000
+"""A longer pattern is refused: it is compared with every file."""
+
+_WILDCARDS: Final = ("**/", "**", "*", "?")
+"""The longer ones first: one is no beginning of another one behind it."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,52 @@ class Document:
 
 
 def means(pattern: str, path: str) -> bool:
-    """Whether a pattern means a path. `*` and `?` stand for characters of one name, `**` for any folders."""
-    return _compiled(pattern).fullmatch(path) is not None
+    """Whether a pattern means a path. `*` and `?` stand for characters of one name, `**` for any folders.
+
+    A pattern may come from a stranger, so no way is tried twice: it takes at most as many steps as both lengths multiplied."""
+    ends = {0}
+    for part in _parts_of(pattern):
+        ends = _ends_behind(part, path, ends)
+        if not ends:
+            return False
+    return len(path) in ends
 
 
 @lru_cache(maxsize=patterns_cache_max)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    spelled = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(spelled.get(part) or re.escape(part) for part in parts), re.DOTALL)
+def _parts_of(pattern: str) -> tuple[str, ...]:
+    """A pattern as its wildcards, and the texts between them."""
+    parts: list[str] = []
+    text = ""
+    at = 0
+    while at < len(pattern):
+        wildcard = next((wildcard for wildcard in _WILDCARDS if pattern.startswith(wildcard, at)), "")
+        if wildcard and text:
+            parts.append(text)
+            text = ""
+        if wildcard:
+            parts.append(wildcard)
+        else:
+            text += pattern[at]
+        at += len(wildcard) or 1
+    return (*parts, text) if text else tuple(parts)
+
+
+def _ends_behind(part: str, path: str, starts: set[int]) -> set[int]:
+    """Where in a path a part of a pattern may end that begins at one of `starts`, of which there is at least one."""
+    first = min(starts)
+    if part == "**":
+        return set(range(first, len(path) + 1))
+    if part == "**/":
+        return starts | {at + 1 for at in range(first, len(path)) if path[at] == "/"}
+    if part == "*":
+        ends: set[int] = set()
+        for at in range(first, len(path) + 1):
+            if at in starts or (at - 1 in ends and path[at - 1] != "/"):
+                ends.add(at)
+        return ends
+    if part == "?":
+        return {at + 1 for at in starts if at < len(path) and path[at] != "/"}
+    return {at + len(part) for at in starts if path.startswith(part, at)}
 
 
 def paths_meant(patterns: Iterable[str], paths: Iterable[str]) -> list[str]:
@@ -76,7 +118,7 @@ def documents_of(
         creature, at, _ = placed[0]
         text = "a world without a folder has no documents. Load it from its folder."
         return {}, [Complaint(at, text, creature)]
-    there = _files_under(folder, [pattern for _, _, pattern in placed])
+    there = _files_under(folder, [pattern for _, _, pattern in placed if len(pattern) <= pattern_chars_max])
     documents: dict[str, Document] = {}
     for creature, at, pattern in placed:
         try:
@@ -95,6 +137,8 @@ class NoDocument(Exception):
 
 def _meant(pattern: str, there: list[str]) -> list[str]:
     """The files that a pattern means."""
+    if len(pattern) > pattern_chars_max:
+        raise NoDocument(f"a pattern has at most {pattern_chars_max:,} characters. Shorten it.")
     parts = PurePosixPath(pattern).parts
     if not pattern or pattern.startswith("/") or ".." in parts or "\\" in pattern:
         raise NoDocument(
@@ -142,14 +186,19 @@ def read_document(folder: Path, path: str) -> Document:
         raise NoDocument(
             f"{shown(path)} has a character that nobody can see in its name. Rename it, or leave it out."
         )
-    if not file.resolve().is_relative_to(folder.resolve()):
+    # Not Path.resolve: of a link that leads to itself, it raises what differs between versions of Python.
+    if not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)):
         raise NoDocument(f"{path} is a link out of the world's folder. Put the file itself there.")
-    if file.exists() and not file.is_file():
-        raise NoDocument(f"{path} is no plain file. Put a text file there, or leave it out.")
     try:
+        if file.exists() and not file.is_file():
+            raise NoDocument(f"{path} is no plain file. Put a text file there, or leave it out.")
         with file.open("rb") as opened:
             content = opened.read(file_bytes_max + 1)
     except OSError as fault:
+        if fault.errno == errno.ELOOP:
+            raise NoDocument(
+                f"{path} is a link that leads to itself. Put the file itself there, or leave it out."
+            ) from fault
         raise NoDocument(
             f"{path} cannot be read ({fault.strerror}). Check that it is there and may be read."
         ) from fault

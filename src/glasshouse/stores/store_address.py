@@ -1,6 +1,6 @@
 """`StoreAddress`: where a store is, as people name it: the path of a file, or `postgresql://HOST/DB#HOUSE`.
 
-Always holds: as text it has no password, so it can stand in any message, log and page. An address is never read as a path.
+Always holds: as text it has no password, so it can stand in any message, log and page. An address is never read as a path, nor what was meant as one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from glasshouse.stores.postgres.address import Address, address_of, is_address
+from glasshouse.stores.postgres.address import Address, address_of, check_is_path, is_address
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.lock import holder_of
@@ -29,6 +29,8 @@ class StoreAddress:
         """As it was given. It may hold a password."""
         self.server: Address | None = address_of(self.text) if is_address(self.text) else None
         """The database and the house; None for a file."""
+        if self.server is None:
+            check_is_path(self.text)
         self.path = Path(self.text) if self.server is None else None
 
     def __str__(self) -> str:

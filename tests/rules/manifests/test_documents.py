@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from glasshouse.errors import BadWorld
 from glasshouse.manifests import documents
@@ -57,6 +63,59 @@ def test_a_pattern_means_files_of_its_folders(pattern: str, path: str, is_meant:
     assert means(pattern, path) is is_meant
 
 
+def means_by_expression(pattern: str, path: str) -> bool:
+    """What a pattern means, said by a regular expression: short, and endless for some long patterns."""
+    spelled = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    expression = "".join(spelled.get(part) or re.escape(part) for part in parts)
+    return re.fullmatch(expression, path, re.DOTALL) is not None
+
+
+@given(st.text("*?/ab", max_size=7), st.text("/ab\n", max_size=7))
+def test_a_pattern_means_what_a_regular_expression_would_mean(pattern: str, path: str) -> None:
+    assert means(pattern, path) is means_by_expression(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("notes/" + "*a" * 25 + "b", "notes/" + "a" * 100 + ".md"),
+        ("**/" * 12 + "b", "a/" * 25 + "c.md"),
+        ("**" * 25 + "b", "a/" * 50),
+        ("*?" * 25 + "b", "a" * 100),
+    ],
+)
+def test_no_pattern_takes_more_steps_than_its_length_times_that_of_the_path(pattern: str, path: str) -> None:
+    assert not hasattr(
+        documents, "re"
+    )  # The steps of a regular expression cannot be counted: it would hang here.
+    steps = 0
+
+    def count(frame: FrameType, event: str, _value: object) -> Any:
+        nonlocal steps
+        steps += event == "line"
+        assert steps <= 10 * len(pattern) * len(path), frame
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        is_meant = means(pattern, path)
+    finally:
+        sys.settrace(before)
+
+    assert not is_meant
+    assert steps > 0
+
+
+def test_a_very_long_pattern_is_refused_with_its_line(tmp_path: Path) -> None:
+    world = shed(tmp_path, f"notes/*.md, 'notes/{'*a' * documents.pattern_chars_max}'")
+
+    assert problems(world) == [
+        "scenario.yaml:3:25: documents: a pattern has at most 1,000 characters. Shorten it."
+    ]
+
+
 def test_the_documents_of_world_and_creatures_are_loaded_with_their_digests(tmp_path: Path) -> None:
     world = shed(tmp_path, "notes/*.md", bo=f"{OTHER}documents: [notes/**/*.txt]\n")
 
@@ -80,6 +139,9 @@ def test_the_documents_of_world_and_creatures_are_loaded_with_their_digests(tmp_
         ("notes/binary.md", "notes/binary.md is not UTF-8. Save it as UTF-8, or leave it out."),
         ("notes/large.md", "notes/large.md has more than 1,048,576 bytes. Divide it, or shorten it."),
         ("notes/away.md", "notes/away.md is a link out of the world's folder. Put the file itself there."),
+        ("notes/loop.md", "notes/loop.md is a link that leads to itself. Put the file itself there,"),
+        ("notes/ring.md", "notes/ring.md is a link that leads to itself. Put the file itself there,"),
+        ("notes/round/a.md", "no file fits 'notes/round/a.md'."),
         ("notes/pipe.md", "notes/pipe.md is no plain file. Put a text file there, or leave it out."),
         ("notes/b?d.md", r"'notes/b\u202ed.md' has a character that nobody can see in its name. Rename it"),
         ("notes/n?w.md", r"'notes/n\nw.md' has a character that nobody can see in its name. Rename it"),
@@ -99,6 +161,10 @@ def test_what_cannot_be_a_document_is_refused_with_its_line(
         (notes / name).write_text("The kettle is tin.\n", encoding="utf-8")
     os.mkfifo(notes / "pipe.md")
     (notes / "away.md").symlink_to(tmp_path / "outside.md")
+    (notes / "loop.md").symlink_to("loop.md")
+    (notes / "ring.md").symlink_to("old/ring.md")
+    (notes / "old" / "ring.md").symlink_to("../ring.md")
+    (notes / "round").symlink_to("../notes/round")
     for number in range(documents.files_max + 1):
         (notes / f"many-{number}").write_text("x", encoding="utf-8")
 

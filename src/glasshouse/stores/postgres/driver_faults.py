@@ -15,20 +15,23 @@ _NO_RIGHT: Final = (
     "{}: this user lacks a right: {}. Nothing was written. Grant it glasshouse_owner to play, glasshouse_follower to leave lines,"
     " glasshouse_reader to read."
 )
+_NO_CONNECTION: Final = "{}: this user may not connect to the database: {}. Let whoever owns the database run: GRANT CONNECT ON DATABASE NAME TO USER."
+_NO_MIGRATION: Final = (
+    "{}: this user may not change the tables: {}. Nothing was written. Let the user that made them play something there with this"
+    " Glasshouse first: that brings them to its version."
+)
 _FULL: Final = (
     "The server of {} has no room: {}. Everything acknowledged before is safe. Make room, then try again."
 )
 _LOCKED: Final = "{} is locked by another connection: {}. Try again."
 _NO_TABLE: Final = "{} lacks a table or a column: {}. Restore a copy of it."
 
+_NO_RIGHT_CODE: Final = "42501"
 _BY_CODE: Final[Mapping[str, tuple[type[StoreError], str]]] = {
     "3D000": (StoreFailed, "{}: there is no such database: {}. Make it first: createdb NAME."),
     "28000": (StoreFailed, _NO_LOGIN),
     "28P01": (StoreFailed, _NO_LOGIN),
-    "42501": (
-        StoreFailed,
-        _NO_RIGHT,
-    ),
+    _NO_RIGHT_CODE: (StoreFailed, _NO_RIGHT),
     "25006": (StoreFailed, "{} may only be read now: {}. Nothing was written. Use the primary server."),
     "53100": (StoreFailed, _FULL),
     "53200": (StoreFailed, _FULL),
@@ -79,10 +82,27 @@ def store_error(shown: str, wrong: BaseException) -> StoreError:
     if isinstance(wrong, StoreError):
         return wrong
     code: Any = getattr(wrong, "sqlstate", None)
+    if code == _NO_RIGHT_CODE and getattr(wrong, "severity_en", None) == "FATAL":  # It ended the connection.
+        return StoreFailed(_NO_CONNECTION.format(shown, _said(wrong)))
     if code in _BY_CODE:
         kind, words = _BY_CODE[code]
         return kind(words.format(shown, _said(wrong)))
     return StoreFailed(_without_code(shown, wrong))
+
+
+def migration_error(shown: str, wrong: BaseException) -> StoreError:
+    """The `StoreError` for what the driver raised in a migration: no role helps who lacks a right there."""
+    if getattr(wrong, "sqlstate", None) == _NO_RIGHT_CODE:
+        return StoreFailed(_NO_MIGRATION.format(shown, _said(wrong)))
+    return store_error(shown, wrong)
+
+
+def no_right_to_make_tables(shown: str, grant: str) -> StoreError:
+    """The `StoreError` for a user that may not make the tables in a database without any; `grant` would let it."""
+    return StoreFailed(
+        f"{shown}: this user may not make the tables, and there are none yet. Nothing was written. Let whoever owns the database run:"
+        f" {grant}; or let a user play there first that may."
+    )
 
 
 def _without_code(shown: str, wrong: BaseException) -> str:

@@ -14,6 +14,10 @@ SELECT EXISTS (
 -- name: version
 SELECT max(version) FROM glasshouse.versions;
 
+-- name: missing_grant
+SELECT format('GRANT CREATE ON DATABASE %I TO %I', current_database(), current_user)
+WHERE NOT has_database_privilege(current_database(), 'CREATE');
+
 -- name: lock_migrations
 SELECT pg_advisory_xact_lock(5138008640223773768);
 

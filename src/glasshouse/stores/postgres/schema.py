@@ -9,7 +9,11 @@ from importlib.resources import files
 from typing import Any, Final
 
 from glasshouse.errors import StoreFailed, StoreTooNew
-from glasshouse.stores.postgres.driver_faults import driver_errors, store_error
+from glasshouse.stores.postgres.driver_faults import (
+    driver_errors,
+    migration_error,
+    no_right_to_make_tables,
+)
 from glasshouse.stores.postgres.server import SQL, Server, statement_seconds_max
 
 Migration = tuple[int, str]
@@ -73,10 +77,10 @@ async def migrate(server: Server, migrations: list[Migration], *, is_guest: bool
     connection = await server.take_connection()
     try:
         async with connection.transaction():
-            await _migrate(connection, migrations)
+            await _migrate(connection, migrations, server.shown)
     except driver_errors() as wrong:
         server.throw_away(connection)
-        raise store_error(server.shown, wrong) from wrong
+        raise migration_error(server.shown, wrong) from wrong
     except BaseException:
         server.throw_away(connection)
         raise
@@ -90,13 +94,18 @@ async def _version(server: Server) -> int:
     return version or 0
 
 
-async def _migrate(connection: Any, migrations: list[Migration]) -> None:
+async def _migrate(connection: Any, migrations: list[Migration], shown: str) -> None:
     await connection.execute(f"SET LOCAL statement_timeout = '{statement_seconds_max:g}s'")
+    # Who waits for another process that migrates waits as long as a migration may take.
+    await connection.execute("SET LOCAL lock_timeout = 0")
     await connection.execute(SQL["lock_migrations"])
     # Another process may have migrated while this one waited for the lock.
     has_schema = await connection.fetchval(SQL["has_schema"])
     version = await connection.fetchval(SQL["version"]) if has_schema else 0
     if not has_schema:
+        grant = await connection.fetchval(SQL["missing_grant"])
+        if grant is not None:
+            raise no_right_to_make_tables(shown, grant)
         await connection.execute("CREATE SCHEMA IF NOT EXISTS glasshouse")
         await connection.execute("CREATE TABLE glasshouse.versions (version integer PRIMARY KEY)")
     await connection.execute("SET LOCAL search_path TO glasshouse")

@@ -41,6 +41,8 @@ idle_seconds_max: Final = 1.0
 """How long more connections than that stay open after they were used."""
 connect_seconds_max = 3.0
 """How long a connection may take to open: with it, a command says within five seconds that no server answers, also if the machine is busy."""
+lock_wait_seconds_max = 2.5
+"""How long any statement waits for a lock before the server refuses it: with it, a command says within five seconds that a table is locked."""
 statement_seconds_max = 15.0
 """How long a statement may take that nobody needs sooner, such as one that reads a page of events."""
 wake_seconds_min: Final = 0.010
@@ -141,6 +143,7 @@ class Server:
         settings = {
             "application_name": self.name,
             "synchronous_commit": "on",
+            "lock_timeout": f"{lock_wait_seconds_max * 1_000:.0f}ms",
             # Every statement goes by a key, so one plan serves all values. To plan each commit anew took longer than to run it.
             "plan_cache_mode": "force_generic_plan",
             "timezone": "UTC",

@@ -20,7 +20,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from glasshouse.errors import OutcomeUnknown, Refused, StoreError, StoreFailed, StoreFenced
 from glasshouse.runtime.store_port import Batch, FoundLine, PlacedLine, PlaceRange, StoreRole
-from glasshouse.stores.postgres.address import is_address
+from glasshouse.stores.postgres.address import check_is_path, is_address
 from glasshouse.stores.sqlite.conversion import OnProgress
 from glasshouse.stores.sqlite.faults import FAULTS, in_doubt, may_be_written, store_error, written_by_another
 from glasshouse.stores.sqlite.journal import Journal, LogFile, prepare, sync_fully
@@ -75,6 +75,7 @@ class SqliteStore:
                 "A SqliteStore keeps a file, and this is the address of a database.",
                 "Use PostgresStore; where a command takes any store, write both slashes: postgresql://HOST/DATABASE#HOUSE.",
             )
+        check_is_path(str(path))
         self.path = Path(path).absolute()
         self.is_guest = is_guest
         self._migrations = migrations if migrations is not None else bundled_migrations()
