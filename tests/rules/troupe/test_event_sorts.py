@@ -21,6 +21,7 @@ from glasshouse.troupe.talk.happenings import happenings_in
         ("A fire engine stops outside.", EventSort("", "the fire engine")),
         ("The server goes down.", EventSort("try", "the server")),
         ("A spoon is stuck to the ceiling.", EventSort("", "the spoon")),
+        ("The first heavy drops fall.", EventSort("wet", "the rain")),
         ("Nobody moves.", EventSort()),
     ],
 )

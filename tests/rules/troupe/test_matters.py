@@ -122,6 +122,8 @@ def test_who_did_it_is_asked_without_the_hour() -> None:
         ("He ate the key and the string with it.", True),
         ("A canary who saw everything. She saw who took the key.", False),
         ("She lost the key last year.", False),
+        ("She has looked after the key for twenty years.", False),
+        ("Last night she took the key to open the gate, lost it and ran away.", True),
         ("A bulldog who is always hungry.", False),
     ],
 )

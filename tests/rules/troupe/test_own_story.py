@@ -119,6 +119,7 @@ def test_what_is_said_as_a_wish_is_no_fact_too() -> None:
         ("Ida is her sister and has brought a saw.", "I have brought a saw"),
         ("Second floor. Suspects everyone, enjoys it.", "I suspect everyone and enjoy it"),
         ("She calls her Doreen.", "I call her Doreen"),
+        ("You help only when somebody asks you nicely.", "I help only when somebody asks me nicely"),
         ("The cook, who never says where the salt is.", "I am the cook"),
     ],
 )

@@ -51,7 +51,7 @@ _SUMMED: Final = (GRANTED, REFUSED)
 closing_sentences_max: Final = 2
 """Nobody says more of how it ended."""
 CLOSINGS: Final = (
-    "close-do", "close-decided", "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
+    "close-do", "close-solved", "close-sorry", "close-decided", "close-deal", "close-given", "close-broken", "close-refused", "close-rival", "close-alone", "close-goal", "close-won", "close-culprit",
     "close-lost", "close-judged", "close-sum", "count", "confess",
 )  # fmt: skip
 lines_before_performing_ends: Final = (7, 3)
@@ -133,7 +133,8 @@ class BargainingLine(VotingLine):
     def _steps_of_a_contest(self) -> list[Callable[[], str]]:
         steps = [self._challenge, self._ask_why]
         mixed = self.dice.sample(steps, len(steps))
-        is_time = self.reading.rounds > (0 if self._has_to_perform else 1)
+        # Whoever has a thing to show says first what they want; words and deeds are shown at once.
+        is_time = self.reading.rounds > (0 if self._has_to_perform or not self.story.want else 1)
         return [self._show, *mixed] if is_time else [*mixed, self._show]
 
     def _steps_of_a_talk(self) -> list[Callable[[], str]]:
@@ -410,6 +411,9 @@ class BargainingLine(VotingLine):
             return
         for handle in rivals:
             yield "close-rival", handle
+        if self._is_confessed:
+            yield ("close-sorry" if self._is_culprit else "close-solved"), ""
+            return
         if not (mine or given or rivals or is_decided or self.story.is_secret):
             yield "close-alone", ""
         moves_seen = {said.move for _, said, _ in self.situation.moves_told}

@@ -22,6 +22,7 @@ from glasshouse.troupe.skills.branches import Branch, Reply, passing, with_line
 from glasshouse.troupe.skills.telling_fields import (
     fields_told,
     has_open_fields,
+    is_for_one_deed,
     thrown_by,
 )
 from glasshouse.troupe.skills.voting import lines_before_vote
@@ -95,6 +96,9 @@ def conversed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         return None
     plain = [branch for branch in open_branches if branch.is_plain]
     calling = calling_of((plain or open_branches)[0].kind)
+    if all(is_for_one_deed(branch) for branch in open_branches):
+        # Whoever has no other line shows in it what is made, and says in it what else is to be said.
+        calling = ""
     if calling not in _CALLINGS:
         return None
     turn = _Turn(speaker, calling, open_branches)
@@ -520,6 +524,11 @@ class _Turn(BargainingLine):
             wanted = self._first(["tell-want"])
             return f"{self._fact_told()} {wanted}".strip() if self.dice.random() < _INTRODUCED else wanted
         is_late = self._is_past(lines_before_closing)
+        if self.is_contest and all(is_for_one_deed(branch) for branch in self.branches):
+            # Whoever has no other kind of line is there to show something.
+            made = self._show()
+            if made:
+                return made
         if is_late and self._has_to_show and not self._is_past(lines_before_showing_ends):
             return self._show()
         if self._is_called or is_late:

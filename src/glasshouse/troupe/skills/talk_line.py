@@ -137,8 +137,9 @@ class TalkLine:
         tried = [more for move in (*moves, *moves, *moves) if (more := self._first([move]))]
         for some in (*([more] for more in tried), tried[:2]):
             # A question stays the last.
-            in_order = [*some, text] if text.endswith("?") else [text, *some]
-            longer = " ".join(in_order)
+            said = understood(text)
+            at = said[-1].at if text.endswith("?") and said else 0 if text.endswith("?") else len(text)
+            longer = " ".join(part for part in (text[:at].strip(), *some, text[at:]) if part)
             if not is_echo(longer, self.reading) and self.speaker.may_say(longer):
                 return longer
         return ""

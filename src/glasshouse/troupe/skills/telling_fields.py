@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.field_texts import named_in_sight
+from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Reading
 from glasshouse.troupe.schema import chosen_word, is_ref
 from glasshouse.troupe.skills.branches import Branch, Reply, counted, in_a_list, with_line
@@ -246,8 +247,12 @@ def _own_thing(reading: Reading, noun: str) -> str:
 
 def _own_words(reading: Reading) -> str:
     """A few words of mine that could stand on a plate: for what I care about."""
-    cares = story_of(reading.me).cares[:things_named_max]
-    return f"For {in_a_list(list(cares))}" if cares else ""
+    cares = list(story_of(reading.me).cares[:things_named_max])
+    things = (noun.definite for noun in nouns_in(reading.scene) if not (noun.is_word or noun.is_name))
+    seen = [thing for thing in things if f"for {thing}" not in reading.visible_text]
+    if not cares and seen:
+        cares = [Random(reading.me.handle).choice(seen)]
+    return f"For {in_a_list(cares)}" if cares else ""
 
 
 def _parts_of(speaker: Speaker, schema: Mapping[str, Any]) -> int:

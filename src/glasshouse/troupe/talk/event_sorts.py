@@ -30,6 +30,8 @@ _MODIFIER: Final = re.compile(
     r"\b\w+[ -](?=(?:engine|truck|brigade|alarm|drill|fighter|station|extinguisher|escape|exit|wood|coat|tower|bank|petrel|type|boot)s?\b)"
 )
 """What says only of which sort a thing is: a fire engine is no fire."""
+_DROPS: Final = re.compile(r"\bdrops (?:fall|fell|of rain|hit|come|came)\b")
+"""How rain begins."""
 _BROKEN_DOWN: Final = re.compile(r"\b(?:is|are|was|were|goes|go|went|breaks?|broke|shuts?) down\b")
 """What a machine does. Somebody who comes down the stairs does not."""
 _STUCK_TO: Final = re.compile(r"\bstuck (?=to\b|on\b|under\b|behind\b)")
@@ -54,6 +56,8 @@ def _listed(happening: Happening) -> EventSort:
     """What the data says of an event: by the first row that fits. Somebody who comes is met, and a light is looked for
     only where one went out."""
     clause = _STUCK_TO.sub("", _MODIFIER.sub("", happening.told.lower()))
+    if _DROPS.search(clause):
+        return EventSort("wet", "the rain")
     words = set(WORD.findall(clause))
     stems = words | {stem(word) for word in words}
     for cue, sort, *named in shelf.rows("event_sorts.tsv"):

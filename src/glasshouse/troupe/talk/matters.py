@@ -56,9 +56,29 @@ _AGAINST: Final = frozenset(
 )
 _DARING: Final = frozenset({"bold", "eager", "cross"})
 _WORRYING: Final = frozenset({"nervous", "sad", "warm"})
-_WITNESSING: Final = frozenset(
-    {"see", "hear", "find", "lose", "miss", "know", "think", "believe", "suspect", "guard", "lock"}
+_BEHIND_A_THING: Final = re.compile(
+    r" (?:through|into|from|on|in|at|to|out|off|over|under|behind|with|of|last|this|yesterday) ",
+    re.IGNORECASE,
 )
+_KNOWING: Final = frozenset({"see", "hear", "find", "know", "think", "believe", "suspect"})
+"""How one comes to speak of what another did."""
+_WITNESSING: Final = _KNOWING | {
+    "lose",
+    "miss",
+    "guard",
+    "lock",
+    "look",
+    "watch",
+    "keep",
+    "love",
+    "own",
+    "need",
+    "clean",
+    "repair",
+    "make",
+    "sell",
+    "buy",
+}
 """What one does with a thing without having done anything to it."""
 _SENTENCES: Final = re.compile(r"(?<=[.?!])\s+")
 
@@ -193,11 +213,11 @@ def speaks_against(persona: str, deed: str) -> bool:
 def names_the_deed(persona: str, culprit: str) -> bool:
     """Whether a persona says that its player did what somebody did: `swallowed the key`, for `ate the key`."""
     verb, _, thing = culprit.partition(" ")
-    things = stems_of(thing)
+    things = stems_of(_BEHIND_A_THING.split(thing)[0])
     for sentence in _SENTENCES.split(persona):
         done = [base for word in re.findall(r"\w+", sentence.lower()) if (base := base_of_past(word))]
         is_done = verb in sentence.lower().split() or any(base not in _WITNESSING for base in done)
-        if things and things <= stems_of(sentence) and is_done and not _WITNESSING & set(done):
+        if things and things <= stems_of(sentence) and is_done and not _KNOWING & set(done):
             return True
     return False
 

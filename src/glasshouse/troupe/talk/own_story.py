@@ -39,7 +39,7 @@ _MINE: Final = {
 }
 _WORD: Final = re.compile(r"[\w'\u2019-]+|[^\w\s]")
 _JOINING: Final = frozenset(
-    {"and", "but", "or", "then", ",", "never", "always", "also", "still", "rather", "even", "often"}
+    {"and", "but", "or", "then", ",", "never", "always", "also", "still", "rather", "even", "often", "yet"}
 )
 _TAIL: Final = re.compile(
     r"(?:,| (?:before|without|with|and|so|because|while|until|when|if|from|for|to|round|in|at|by)) .*$",
@@ -60,6 +60,11 @@ _UNTOLD: Final = re.compile(
 
 _ANYBODY: Final = frozenset({"nobody", "somebody", "everybody", "everyone", "someone"})
 """Behind these stands a verb."""
+
+
+_BEFORE_ME: Final = frozenset(
+    {"to", "for", "with", "of", "from", "at", "by", "about", "around", "beside", "behind", "than"}
+)
 
 
 class Story(NamedTuple):
@@ -248,6 +253,10 @@ def _with_subject(words: list[str], subject: str, *, is_you: bool) -> str:
     for at, word in enumerate(words):
         lower = word.lower()
         verb = _as_i_do(lower) if previous in _JOINING | {"i"} else ""
+        if is_you and lower == "you" and (base_behind_he(previous) or previous in _BEFORE_ME):
+            said.append("me")
+            previous = "me"
+            continue
         if lower in {"he", "she"} or (is_you and lower == "you"):
             said.append("I")
             previous = "i"
