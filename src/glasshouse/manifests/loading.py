@@ -48,6 +48,7 @@ from glasshouse.manifests.world_folders import (
     scenario_in,
     scenario_of,
     script_file_of,
+    torn_files_in,
     worlds_in,
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
@@ -189,10 +190,12 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     if path.is_file() and not is_scenario(path):
         return in_order(_CreatureFile(path, _ON_DISK, _by_name(creature_files_beside(path))).problems)
     worlds = _worlds_at(path)
-    if not worlds:
+    torn = torn_files_in(path) if path.is_dir() and path not in worlds else []
+    if not worlds and not torn:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
         return [Problem(shown_path(path), 0, 0, "", text)]
     problems = [problem for world in worlds for problem in _read_world(world, tools)[1]]
+    problems += [problem for file in torn for problem in source_at(file).problems]
     return in_order([*problems, *(problem for world in worlds for problem in _misnamed(world))])
 
 

@@ -1,25 +1,34 @@
 """Where worlds are: a given path, then `./worlds`, then those that the user installed, the bundled worlds, and those of packages.
 
-A world's path is its folder, which has a `scenario.yaml`, or a YAML file of any name that has a cast (ADR 0104).
+A world's path is its folder, which has a `scenario.yaml`, or a YAML file of any name that has a cast (ADR 0104). A file that is torn,
+such as one with an open bracket, still is the world that its lines or its name promise, so that its mistake is told.
 
 Always holds: files are read without a schema, so that listing worlds is quick.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from glasshouse.errors import UnknownName, names_shown_max
 from glasshouse.manifests.package_worlds import package_worlds
-from glasshouse.manifests.yaml_source import source_at
+from glasshouse.manifests.yaml_source import is_yaml, shown_path, source_at, yaml_bytes_max
 from glasshouse.user_folders import worlds_folder
 
 SCENARIO_FILE = "scenario.yaml"
 SCRIPT_FILE = "script.txt"
 """What the offline troupe says in a world, in its folder."""
 YAML_ENDINGS = (".yaml", ".yml")
+_CASTS: Final = frozenset({"cast", "troupes"})
+"""A file with one of these at its top is a scenario."""
+_OF_SCENARIOS: Final = frozenset(
+    {"beats", "competition", "deal", "disturbances", "ends_when", "goal", "governor", "kinds", "opening"}
+)
+"""A file with several of these is a scenario, too, whose `cast` has another name or is missing."""
+_CAST_LINE: Final = re.compile(rb"^\s*(cast|troupes)[ \t]*:", re.IGNORECASE | re.MULTILINE)
 BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
 
 
@@ -80,8 +89,16 @@ def _yaml_files_in(folder: Path) -> list[Path]:
 
 
 def is_scenario(path: Path) -> bool:
-    """Whether a file is a scenario: by its name, or because it has a cast."""
-    return _is_named_scenario(path) or bool({"cast", "troupes"} & _fields_of(path))
+    """Whether a file is a scenario: by its name, or because it has a cast. It need not be sound."""
+    if _is_named_scenario(path):
+        return True
+    if path.suffix not in YAML_ENDINGS:
+        return False
+    root = source_at(path).root
+    if root is None:
+        return _has_cast_line(path)
+    fields = {str(field).lower() for field in root.children} if root.sort is dict else set()
+    return bool(_CASTS & fields) or len(_OF_SCENARIOS & fields) > 1
 
 
 def _is_world_file(path: Path) -> bool:
@@ -92,6 +109,26 @@ def _is_world_file(path: Path) -> bool:
 def is_creature(path: Path) -> bool:
     """Whether a file looks like a creature's: it has a name and no cast."""
     return "name" in _fields_of(path) and not is_scenario(path)
+
+
+def torn_files_in(folder: Path) -> list[Path]:
+    """The files right in a folder that are to be YAML and are not: any may be a world that somebody misses."""
+    files = [path for path in _yaml_files_in(folder) if not path.name.startswith(".") and path.is_file()]
+    return sorted(path for path in files if source_at(path).root is None and not is_yaml(path))
+
+
+def _has_cast_line(path: Path) -> bool:
+    """Whether a file that cannot be read as YAML has a line that begins a cast."""
+    try:
+        with path.open("rb") as file:
+            return _CAST_LINE.search(file.read(yaml_bytes_max)) is not None
+    except OSError:
+        return False
+
+
+def _is_meant_by_name(file: Path) -> bool:
+    """Whether a file among worlds is what its name stands for, sound or not. A creature beside its world is not."""
+    return file.is_file() and not _is_named_scenario(file) and not is_creature(file)
 
 
 def _is_named_scenario(path: Path) -> bool:
@@ -115,14 +152,16 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     files = [here / "worlds" / f"{name_or_path}{ending}" for ending in YAML_ENDINGS]
     named = [folder / name_or_path for folder in (here / "worlds", worlds_folder(), BUNDLED)]
     for world in (named[0], *files, *named[1:]):
-        if _is_world_file(world) if world.is_file() else scenario_in(world):
+        if _is_meant_by_name(world) if world in files else scenario_in(world):
             return world
     name = str(name_or_path)
     for package in package_worlds():
         if package.folder.name == name:
             return package.folder
     known = [world.name for world in found_worlds(here)]
-    where = ""
+    where = next(
+        (f"{shown_path(file)} is no scenario: it has no cast" for file in files if file.is_file()), ""
+    )
     if given.exists() and name:
         where = f"there is no {SCENARIO_FILE} in {name}"
         if given.is_file() and given.suffix in YAML_ENDINGS:

@@ -1,0 +1,81 @@
+"""Worlds are found by their names, and what cannot be read among them is told."""
+
+from pathlib import Path
+
+import pytest
+
+from glasshouse.errors import BadWorld, UnknownName
+from glasshouse.manifests.loading import load_world, problems_in
+from glasshouse.manifests.world_folders import find_world, found_worlds
+from tests.rules.manifests.sample_worlds import world_at
+
+TORN = "goal: Find the word.\ncast: [asker, keeper, judge\n"
+
+
+@pytest.fixture
+def worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """`./worlds` of somebody who has installed no world."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GLASSHOUSE_WORLDS_FOLDER", str(tmp_path / "installed"))
+    (tmp_path / "worlds").mkdir()
+    return tmp_path / "worlds"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TORN, "worlds/duel.yaml:2:7: this '[' is not closed."),
+        (f"\t{TORN}", "worlds/duel.yaml:1:1: a tab cannot indent YAML."),
+        ("goal: Find the word.\nCast: [asker]\n", "worlds/duel.yaml:2:1: Cast: there is no such field."),
+        ("goal: Find the word.\nopening: Go.\ncats: [asker]\n", "worlds/duel.yaml:3:1: cats: there is no"),
+    ],
+)
+def test_a_mistake_in_a_file_does_not_hide_its_world(text: str, message: str, worlds: Path) -> None:
+    world_at(worlds.parent / "installed", name="duel")
+    (worlds / "duel.yaml").write_text(text)
+
+    problems = problems_in(worlds)
+
+    assert [str(problem)[: len(message)] for problem in problems] == [message]
+    assert find_world("duel") == worlds / "duel.yaml"
+    assert problems_in(find_world("duel")) == problems
+    assert ("duel", "here") in [(world.name, world.where) for world in found_worlds()]
+    with pytest.raises(BadWorld, match=message.partition(":")[0]):
+        load_world("duel")
+
+
+def test_a_file_that_cannot_be_read_is_told_whatever_it_was_to_be(worlds: Path) -> None:
+    (worlds / "notes.yml").write_text("a: [\n")
+
+    (problem,) = problems_in(worlds)
+
+    assert (problem.path, problem.line) == ("worlds/notes.yml", 2)
+    assert find_world("notes") == worlds / "notes.yml"
+    assert "notes" not in [world.name for world in found_worlds()]
+
+
+def test_files_that_are_no_worlds_are_no_problems(worlds: Path) -> None:
+    world_at(worlds, name="lantern-lane")
+    texts = {
+        "models": "profiles: {}\n",
+        "grid": "worlds: [lantern-lane]\nseeds: 2\n",
+        "both": "a: 1\n---\na: 2\n",
+        "empty": "",
+        "owl": "name: owl\n",
+        ".hidden": "a: [\n",
+    }
+    for stem, text in texts.items():
+        (worlds / f"{stem}.yaml").write_text(text)
+
+    assert problems_in(worlds) == []
+    assert not {*texts} & {world.name for world in found_worlds()}
+
+
+def test_a_creature_among_worlds_is_not_taken_for_the_world_of_its_name(worlds: Path) -> None:
+    (worlds / "twenty-sprouts.yaml").write_text("name: twenty-sprouts\npersona: A bush.\n")
+    (worlds / "owl.yaml").write_text("name: owl\n")
+
+    assert find_world("twenty-sprouts").parent.name == "worlds"
+    assert find_world("twenty-sprouts").is_dir()
+    with pytest.raises(UnknownName, match=r"^worlds/owl.yaml is no scenario: it has no cast"):
+        find_world("owl")
