@@ -3,17 +3,20 @@
 A world's path is its folder, which has a `scenario.yaml`, or a YAML file of any name that has a cast (ADR 0104). A file that is torn,
 such as one with an open bracket, still is the world that its lines or its name promise, so that its mistake is told.
 
+A world is called what its folder or file is called, and that made valid: `My Café` is also `my-cafe`.
+
 Always holds: files are read without a schema, so that listing worlds is quick.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from glasshouse.errors import UnknownName, names_shown_max
+from glasshouse.errors import Refused, UnknownName, names_shown_max
 from glasshouse.manifests.package_worlds import package_worlds
 from glasshouse.manifests.yaml_source import is_yaml, shown_path, source_at, yaml_bytes_max
 from glasshouse.user_folders import worlds_folder
@@ -29,6 +32,7 @@ _OF_SCENARIOS: Final = frozenset(
 )
 """A file with several of these is a scenario, too, whose `cast` has another name or is missing."""
 _CAST_LINE: Final = re.compile(rb"^\s*(cast|troupes)[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_PLAIN_NAME: Final = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
 
 
@@ -142,22 +146,27 @@ def _fields_of(path: Path) -> set[str | int]:
 
 
 def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
-    """The path of a world: a given path, else `NAME` in `./worlds`, else the installed world, the bundled one or that of a package."""
+    """The path of a world: a given path, else `NAME` in `./worlds`, else the installed world, the bundled one or that of a package.
+
+    If there is none, the world in `./worlds` or installed whose scenario has this name."""
     here = Path.cwd() if here is None else here
     given = here / name_or_path
     if given.is_file() and (world := _world_of_file(given)):
         return world
     if scenario_in(given):
         return given
-    files = [here / "worlds" / f"{name_or_path}{ending}" for ending in YAML_ENDINGS]
-    named = [folder / name_or_path for folder in (here / "worlds", worlds_folder(), BUNDLED)]
-    for world in (named[0], *files, *named[1:]):
-        if _is_meant_by_name(world) if world in files else scenario_in(world):
-            return world
     name = str(name_or_path)
-    for package in package_worlds():
-        if package.folder.name == name:
-            return package.folder
+    own = (here / "worlds", worlds_folder())
+    for folder in own:
+        if world := _world_called(name, folder):
+            return world
+    named = [BUNDLED / name, *(package.folder for package in package_worlds() if package.folder.name == name)]
+    if world := next(filter(scenario_in, named), None):
+        return world
+    for folder in own:
+        if world := _only([world for world in worlds_in(folder) if _text_of(world, "name") == name], name):
+            return world
+    files = _files_called(name, own[0])
     known = [world.name for world in found_worlds(here)]
     where = next(
         (f"{shown_path(file)} is no scenario: it has no cast" for file in files if file.is_file()), ""
@@ -171,6 +180,28 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     elif "/" in name:
         where = f"there is no folder {name}"
     raise UnknownName(noun="world", name=name, known=known, where=where)
+
+
+def _world_called(name: str, folder: Path) -> Path | None:
+    """The world that is called so in a folder of worlds: a folder first, then a file, then what is called so when it is made valid."""
+    if scenario_in(folder / name):
+        return folder / name
+    if file := next(filter(_is_meant_by_name, _files_called(name, folder)), None):
+        return file
+    children = sorted(folder.iterdir()) if folder.is_dir() else ()
+    return _only([child for child in children if _usual_name(child) == name and _is_world(child)], name)
+
+
+def _files_called(name: str, folder: Path) -> list[Path]:
+    return [folder / f"{name}{ending}" for ending in YAML_ENDINGS]
+
+
+def _only(worlds: list[Path], name: str) -> Path | None:
+    """The world that has a name; two are refused."""
+    if len(worlds) > 1:
+        shown = " and ".join(shown_path(world) for world in worlds[:names_shown_max])
+        raise Refused(f"Several worlds are called {name!r}: {shown}.", "Rename one, or name one by its path.")
+    return next(iter(worlds), None)
 
 
 def _world_of_file(file: Path) -> Path | None:
@@ -202,10 +233,12 @@ def worlds_in(folder: Path) -> list[Path]:
     """The worlds right under a folder, by name: folders with a scenario, and files with a cast."""
     if not folder.is_dir():
         return []
-    children = sorted(
-        folder.iterdir(), key=lambda child: (child.stem if child.is_file() else child.name, child)
-    )
-    return [child for child in children if (_is_world_file(child) if child.is_file() else scenario_in(child))]
+    children = sorted(folder.iterdir(), key=lambda child: (_called(child), child))
+    return [child for child in children if _is_world(child)]
+
+
+def _is_world(path: Path) -> bool:
+    return _is_world_file(path) if path.is_file() else scenario_in(path) is not None
 
 
 def name_of(world: Path) -> str:
@@ -213,20 +246,42 @@ def name_of(world: Path) -> str:
     return world.stem if world.is_file() else world.resolve().name
 
 
+def _called(world: Path) -> str:
+    """What a world is called where it lies: an installed one is a link."""
+    return world.stem if world.is_file() else world.name
+
+
+def _usual_name(world: Path) -> str:
+    """What a world is called, made valid."""
+    from glasshouse.world.state.ids import (
+        name_made_of,
+    )  # Imported here: it is slow, and most names are plain.
+
+    return name_made_of(_called(world), "world")
+
+
+def _listed_name(world: Path) -> str:
+    return _called(world) if _PLAIN_NAME.fullmatch(_called(world)) else _usual_name(world)
+
+
 def _worlds_in(folder: Path, where: Where) -> Iterator[FoundWorld]:
-    for world in worlds_in(folder):
-        name = world.stem if world.is_file() else world.name
-        yield FoundWorld(name, _title_of(world), str(world), where)
+    worlds = worlds_in(folder)
+    names = Counter(map(_listed_name, worlds))
+    for world in worlds:
+        # Where two share the name that is made, each keeps what it is called.
+        name = _listed_name(world) if names[_listed_name(world)] == 1 else _called(world)
+        yield FoundWorld(name, _text_of(world, "title"), str(world), where)
 
 
 def _worlds_of_packages() -> Iterator[FoundWorld]:
     for world in package_worlds():
         if scenario_in(world.folder):
-            title = _title_of(world.folder)
+            title = _text_of(world.folder, "title")
             yield FoundWorld(world.folder.name, title, str(world.folder), "package", world.package)
 
 
-def _title_of(world: Path) -> str:
+def _text_of(world: Path, field: str) -> str:
+    """A text at the top of a world's scenario; empty if there is none."""
     root = source_at(scenario_of(world)).root
-    title = root.children["title"].scalar if root is not None and "title" in root.children else ""
-    return title if isinstance(title, str) else ""
+    text = root.children[field].scalar if root is not None and field in root.children else ""
+    return text if isinstance(text, str) else ""

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.errors import BadWorld, UnknownName
+from glasshouse.errors import BadWorld, Refused, UnknownName
 from glasshouse.manifests.loading import load_world, problems_in
 from glasshouse.manifests.world_folders import find_world, found_worlds
-from tests.rules.manifests.sample_worlds import world_at
+from tests.rules.manifests.sample_worlds import SCENARIO, world_at
 
 TORN = "goal: Find the word.\ncast: [asker, keeper, judge\n"
 
@@ -79,3 +79,48 @@ def test_a_creature_among_worlds_is_not_taken_for_the_world_of_its_name(worlds: 
     assert find_world("twenty-sprouts").is_dir()
     with pytest.raises(UnknownName, match=r"^worlds/owl.yaml is no scenario: it has no cast"):
         find_world("owl")
+
+
+NAMELESS = SCENARIO.removeprefix("name: lantern-lane\n")
+
+
+@pytest.mark.parametrize("name_line", ["", "name: my-cafe\n"])
+def test_a_world_is_found_by_the_name_that_is_made_of_its_folder(name_line: str, worlds: Path) -> None:
+    world_at(worlds.parent / "installed", name="my-cafe")
+    folder = world_at(worlds, f"{name_line}{NAMELESS}", name="My Café")
+
+    assert find_world("my-cafe") == find_world("My Café") == folder
+    assert load_world("my-cafe").scenario.name == "my-cafe"
+    assert [world.name for world in found_worlds() if world.where == "here"] == ["my-cafe"]
+
+
+def test_a_world_is_found_by_the_name_that_is_made_of_its_file(worlds: Path) -> None:
+    (worlds / "Mein Duell.yaml").write_text("cast: [asker]\n")
+    (worlds / "Mein Duell.txt").write_text("cast: [asker]\n")
+
+    assert find_world("mein-duell") == find_world("Mein Duell") == worlds / "Mein Duell.yaml"
+    assert "mein-duell" in [world.name for world in found_worlds()]
+
+
+def test_a_world_that_was_moved_is_found_by_the_name_in_its_scenario(worlds: Path) -> None:
+    moved = world_at(worlds, name="attic")
+    (moved / "scenario.yaml").write_text(SCENARIO)
+    copied = world_at(worlds, "name: twenty-sprouts\n" + NAMELESS, name="my-sprouts")
+
+    assert find_world("lantern-lane") == moved
+    assert find_world("twenty-sprouts") != copied
+
+
+def test_two_worlds_of_one_name_are_told_apart_by_their_paths(worlds: Path) -> None:
+    for name in ("My Café", "my cafe", "attic", "cellar"):
+        (world_at(worlds, name=name) / "scenario.yaml").write_text(SCENARIO)
+
+    with pytest.raises(Refused, match=r"called 'my-cafe': worlds/My Café and worlds/my cafe\. Rename one"):
+        find_world("my-cafe")
+    with pytest.raises(Refused, match=r"'lantern-lane': worlds/My Café and worlds/attic and"):
+        find_world("lantern-lane")
+    assert find_world("my cafe") == worlds / "my cafe"
+    assert {"My Café", "my cafe"} < {world.name for world in found_worlds()}
+    world_at(worlds, name="my-cafe")
+    assert find_world("my-cafe") == worlds / "my-cafe"
+    assert {"My Café", "my cafe", "my-cafe"} < {world.name for world in found_worlds()}
