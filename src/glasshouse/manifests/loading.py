@@ -14,13 +14,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from glasshouse.errors import BadWorld
+from glasshouse.errors import BadWorld, Refused
 from glasshouse.events.codec import canonical_json
 from glasshouse.manifests.advice import advice_on
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.documents import Document, documents_of
+from glasshouse.manifests.fields import check_creature_name
 from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kinds_of
 from glasshouse.manifests.likeness import completed
 from glasshouse.manifests.manifest import Manifest
@@ -54,6 +55,7 @@ from glasshouse.manifests.world_folders import (
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
 from glasshouse.reprs import shown
 from glasshouse.scripts.script_text import script_digest
+from glasshouse.world.state.ids import SPOKEN_FOR, name_made_of
 
 creature_files_max = 256
 """More files in `creatures/` are refused."""
@@ -296,10 +298,20 @@ class _CreatureFile:
             complaints = complaints_about_creature(manifest)
         self.manifest = None if self.source.problems or complaints or unlike else manifest
         if manifest is not None and not complaints and manifest.name != path.stem:
-            text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
-            complaints = [Complaint(("name",), text)]
+            complaints = [Complaint(("name",), _misnamed_creature(path))]
         self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
         self.problems += map(written.problem, unlike)
+
+
+def _misnamed_creature(path: Path) -> str:
+    """What to do about a creature whose name is not that of its file."""
+    try:
+        check_creature_name(path.stem)
+    except Refused:
+        name = name_made_of(path.stem, "creature")
+        name = f"{name}-creature" if name in SPOKEN_FOR else name
+        return f"no creature can be called {path.stem!r}, like its file. Call the file {name}{path.suffix}, and write name: {name}."
+    return f"the file is called {path.name}, so the name must be {path.stem!r}. Change one of the two."
 
 
 def _read_world(
