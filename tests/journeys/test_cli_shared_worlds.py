@@ -155,12 +155,14 @@ def test_a_world_here_hides_an_installed_one_and_a_bundled_name_is_refused(
     pond(tmp_path / "worlds")
 
     hidden = run("worlds", "add", "worlds/pond", "--yes", cwd=tmp_path, **home)
-    run("worlds", "pack", "mystery-roots", cwd=tmp_path)
+    packed = run("worlds", "pack", "mystery-roots", cwd=tmp_path)
     bundled = run("worlds", "add", "mystery-roots.world.zip", "--yes", cwd=tmp_path, **home)
     removed = run("worlds", "remove", "mystery-roots", "--yes", cwd=tmp_path, **home)
 
     assert "The world pond in ./worlds hides it here." in hidden.stdout
     assert "A world called 'mystery-roots' comes with Glasshouse." in bundled.stderr
+    assert (packed.returncode, "worlds add" in packed.stdout) == (0, False)
+    assert "so nobody can add this one. Give it another name, and pack it again." in packed.stderr
     assert "no installed world is called 'mystery-roots'. There is pond." in removed.stderr
 
 

@@ -34,10 +34,14 @@ def test_worlds_are_listed_with_their_cast(tmp_path: Path) -> None:
 
 
 def test_a_world_here_hides_the_bundled_one_of_its_name(tmp_path: Path) -> None:
-    run("new", "world", "twenty-sprouts", cwd=tmp_path)
+    made = run("new", "world", "twenty-sprouts", cwd=tmp_path)
 
     worlds = {world["world"]: world for world in objects("worlds", cwd=tmp_path)}
 
+    assert (
+        "a world called 'twenty-sprouts' comes with Glasshouse. In ./worlds, the new one hides it."
+        in made.stderr
+    )
     assert list(worlds["twenty-sprouts"]) == ["world", "title", "where", "cast", "path", "version", "from"]
     assert (worlds["twenty-sprouts"]["where"], worlds["twenty-sprouts"]["cast"]) == ("here", 2)
     assert worlds["mystery-roots"]["where"] == "bundled"

@@ -229,6 +229,11 @@ def bundled_worlds() -> list[FoundWorld]:
     return list(_worlds_in(BUNDLED, "bundled"))
 
 
+def is_bundled(name: str) -> bool:
+    """Whether a world of this name comes with Glasshouse."""
+    return name in {world.name for world in bundled_worlds()}
+
+
 def worlds_in(folder: Path) -> list[Path]:
     """The worlds right under a folder, by name: folders with a scenario, and files with a cast."""
     if not folder.is_dir():
