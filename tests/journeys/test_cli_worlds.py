@@ -231,3 +231,20 @@ def test_new_tells_machines_what_it_wrote(tmp_path: Path) -> None:
 
     assert list(answer) == ["new", "name", "path", "files"]
     assert all((tmp_path / file).is_file() for file in answer["files"])
+
+
+def test_a_closed_folder_is_named_and_all_others_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "worlds").mkdir()
+    # A link to a name that is too long: nobody can look into it, not even root.
+    (tmp_path / "worlds" / "inn").symlink_to("x" * 300)
+
+    listed = run("worlds", cwd=tmp_path)
+    checked = run("check", "worlds/inn/scenario.yaml", cwd=tmp_path)
+
+    assert listed.returncode == 0
+    assert "twenty-sprouts" in listed.stdout
+    assert listed.stderr == (
+        "glasshouse: worlds/inn cannot be read (File name too long), and is passed over. Check its permissions.\n"
+    )
+    assert checked.returncode == 3
+    assert "worlds/inn/scenario.yaml cannot be read (File name too long)." in checked.stderr

@@ -46,10 +46,12 @@ from glasshouse.manifests.world_folders import (
     is_creature,
     is_scenario,
     name_of,
+    passed_over_in,
     scenario_in,
     scenario_of,
     script_file_of,
     torn_files_in,
+    why_unreadable,
     worlds_in,
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
@@ -189,6 +191,9 @@ def check_was(world: LoadedWorld, handles: Collection[str], renamed: Mapping[str
 def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:
     """All problems of a world, of a creature's file, or of every world in a folder; by file and line."""
     path = Path(path)
+    if reason := why_unreadable(path):
+        text = f"this folder cannot be read ({reason}). Check its permissions."
+        return [Problem(shown_path(path), 0, 0, "", text)]
     if path.is_file() and not is_scenario(path):
         return in_order(_CreatureFile(path, _ON_DISK, _by_name(creature_files_beside(path))).problems)
     worlds = _worlds_at(path)
@@ -222,7 +227,11 @@ def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     warnings = [
         source.problem(complaint) for source, world in sound for complaint in _warnings(source, world)
     ]
-    return in_order([*warnings, *(problem for _, world in sound for problem in _script_warnings(world))])
+    warnings += [problem for _, world in sound for problem in _script_warnings(world)]
+    for folder, reason in passed_over_in(path) if path not in paths and not why_unreadable(path) else ():
+        text = f"this folder cannot be read ({reason}), and is passed over. Check its permissions."
+        warnings.append(Problem(shown_path(folder), 0, 0, "", text))
+    return in_order(warnings)
 
 
 def _script_warnings(world: LoadedWorld) -> list[Problem]:

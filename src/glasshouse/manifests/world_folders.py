@@ -3,6 +3,8 @@
 A world's path is its folder, which has a `scenario.yaml`, or a YAML file of any name that has a cast (ADR 0104). A file that is torn,
 such as one with an open bracket, still is the world that its lines or its name promise, so that its mistake is told.
 
+What cannot be read is passed over, unless it is what was asked for: one closed folder does not stand in the way of all others.
+
 A world is called what its folder or file is called, and that made valid: `My Café` is also `my-cafe`.
 
 Always holds: files are read without a schema, so that listing worlds is quick.
@@ -10,6 +12,7 @@ Always holds: files are read without a schema, so that listing worlds is quick.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -54,7 +57,40 @@ class FoundWorld(NamedTuple):
 def scenario_in(folder: Path) -> Path | None:
     """The scenario file of a world's folder, with either ending of YAML; None if there is none."""
     files = [folder / Path(SCENARIO_FILE).with_suffix(ending) for ending in YAML_ENDINGS]
-    return next((file for file in files if file.is_file()), None)
+    return next(filter(_is_file, files), None)
+
+
+def why_unreadable(folder: Path) -> str:
+    """Why a folder that is there cannot be looked into; empty if it can, or if there is none."""
+    try:
+        with os.scandir(folder):
+            (folder / SCENARIO_FILE).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as fault:
+        return fault.strerror or str(fault)
+    return ""
+
+
+def passed_over_in(folder: Path) -> list[tuple[Path, str]]:
+    """What is passed over among the worlds of a folder, with the reason: folders that cannot be read, or that folder itself."""
+    if reason := why_unreadable(folder):
+        return [(folder, reason)]
+    reasons = [(child, why_unreadable(child)) for child in _children_of(folder)]
+    return [(child, reason) for child, reason in reasons if reason and not child.name.startswith(".")]
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file. Path.is_file() raises if a folder on the way is closed."""
+    return os.path.isfile(path)
+
+
+def _children_of(folder: Path) -> list[Path]:
+    """What lies in a folder; nothing if it cannot be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def scenario_of(world: Path) -> Path:
@@ -117,7 +153,7 @@ def is_creature(path: Path) -> bool:
 
 def torn_files_in(folder: Path) -> list[Path]:
     """The files right in a folder that are to be YAML and are not: any may be a world that somebody misses."""
-    files = [path for path in _yaml_files_in(folder) if not path.name.startswith(".") and path.is_file()]
+    files = [path for path in _yaml_files_in(folder) if not path.name.startswith(".") and _is_file(path)]
     return sorted(path for path in files if source_at(path).root is None and not is_yaml(path))
 
 
@@ -132,7 +168,7 @@ def _has_cast_line(path: Path) -> bool:
 
 def _is_meant_by_name(file: Path) -> bool:
     """Whether a file among worlds is what its name stands for, sound or not. A creature beside its world is not."""
-    return file.is_file() and not _is_named_scenario(file) and not is_creature(file)
+    return _is_file(file) and not _is_named_scenario(file) and not is_creature(file)
 
 
 def _is_named_scenario(path: Path) -> bool:
@@ -151,7 +187,7 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     If there is none, the world in `./worlds` or installed whose scenario has this name."""
     here = Path.cwd() if here is None else here
     given = here / name_or_path
-    if given.is_file() and (world := _world_of_file(given)):
+    if _is_file(given) and (world := _world_of_file(given)):
         return world
     if scenario_in(given):
         return given
@@ -168,12 +204,14 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
             return world
     files = _files_called(name, own[0])
     known = [world.name for world in found_worlds(here)]
-    where = next(
-        (f"{shown_path(file)} is no scenario: it has no cast" for file in files if file.is_file()), ""
-    )
+    reason = why_unreadable(own[0])
+    where = f"{shown_path(own[0])} cannot be read ({reason})" if reason else ""
+    if file := next(filter(_is_file, files), None):
+        where = f"{shown_path(file)} is no scenario: it has no cast"
+    _check_readable(given)
     if given.exists() and name:
         where = f"there is no {SCENARIO_FILE} in {name}"
-        if given.is_file() and given.suffix in YAML_ENDINGS:
+        if _is_file(given) and given.suffix in YAML_ENDINGS:
             where = f"{name} is no scenario: it has no cast"
         elif files := worlds_in(given):
             where += f", but there is {', '.join(sorted(file.name for file in files)[:names_shown_max])}"
@@ -188,8 +226,16 @@ def _world_called(name: str, folder: Path) -> Path | None:
         return folder / name
     if file := next(filter(_is_meant_by_name, _files_called(name, folder)), None):
         return file
-    children = sorted(folder.iterdir()) if folder.is_dir() else ()
-    return _only([child for child in children if _usual_name(child) == name and _is_world(child)], name)
+    if not why_unreadable(folder):
+        _check_readable(folder / name)
+    return _only(
+        [child for child in _children_of(folder) if _usual_name(child) == name and _is_world(child)], name
+    )
+
+
+def _check_readable(folder: Path) -> None:
+    if reason := why_unreadable(folder):
+        raise Refused(f"{shown_path(folder)} cannot be read ({reason}).", "Check its permissions.")
 
 
 def _files_called(name: str, folder: Path) -> list[Path]:
@@ -236,14 +282,12 @@ def is_bundled(name: str) -> bool:
 
 def worlds_in(folder: Path) -> list[Path]:
     """The worlds right under a folder, by name: folders with a scenario, and files with a cast."""
-    if not folder.is_dir():
-        return []
-    children = sorted(folder.iterdir(), key=lambda child: (_called(child), child))
+    children = sorted(_children_of(folder), key=lambda child: (_called(child), child))
     return [child for child in children if _is_world(child)]
 
 
 def _is_world(path: Path) -> bool:
-    return _is_world_file(path) if path.is_file() else scenario_in(path) is not None
+    return _is_world_file(path) if _is_file(path) else scenario_in(path) is not None
 
 
 def name_of(world: Path) -> str:
@@ -253,7 +297,7 @@ def name_of(world: Path) -> str:
 
 def _called(world: Path) -> str:
     """What a world is called where it lies: an installed one is a link."""
-    return world.stem if world.is_file() else world.name
+    return world.stem if _is_file(world) else world.name
 
 
 def _usual_name(world: Path) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse.errors import BadWorld, Refused, UnknownName
-from glasshouse.manifests.loading import load_world, problems_in
+from glasshouse.manifests.loading import load_world, problems_in, warnings_in
 from glasshouse.manifests.world_folders import find_world, found_worlds
 from tests.rules.manifests.sample_worlds import SCENARIO, world_at
 
@@ -124,3 +124,43 @@ def test_two_worlds_of_one_name_are_told_apart_by_their_paths(worlds: Path) -> N
     world_at(worlds, name="my-cafe")
     assert find_world("my-cafe") == worlds / "my-cafe"
     assert {"My Café", "my cafe", "my-cafe"} < {world.name for world in found_worlds()}
+
+
+def close(path: Path) -> None:
+    """Put something at a path that nobody can look into, whoever runs the tests: a link to a name that is too long."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to("x" * 300)
+
+
+def test_a_closed_folder_is_passed_over_unless_it_was_asked_for(worlds: Path) -> None:
+    close(worlds / "inn")
+    pub = world_at(worlds, name="pub")
+    (pub / "scenario.yaml").write_text(SCENARIO.replace("lantern-lane", "pub"))
+
+    (warning,) = [each for each in warnings_in(worlds) if each.path == "worlds/inn"]
+
+    assert [world.name for world in found_worlds() if world.where == "here"] == ["pub"]
+    assert find_world("pub") == pub
+    assert find_world("twenty-sprouts").is_dir()
+    assert problems_in(worlds) == []
+    assert warning.text.startswith("this folder cannot be read (File name too long), and is passed over.")
+    for name in ("inn", "worlds/inn"):
+        with pytest.raises(Refused, match=r"^worlds/inn cannot be read \(.+\)\. Check its permissions\.$"):
+            find_world(name)
+    with pytest.raises(UnknownName, match=r"^no world is called 'nope'\. There are almanac-oak"):
+        find_world("nope")
+    assert [str(problem) for problem in problems_in(worlds / "inn")] == [
+        "worlds/inn: this folder cannot be read (File name too long). Check its permissions."
+    ]
+
+
+def test_closed_folders_of_worlds_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GLASSHOUSE_WORLDS_FOLDER", str(tmp_path / "data" / "worlds"))
+    close(tmp_path / "data")
+    close(tmp_path / "worlds")
+
+    assert {world.where for world in found_worlds()} <= {"bundled", "package"}
+    assert find_world("twenty-sprouts").is_dir()
+    with pytest.raises(UnknownName, match=r"^worlds cannot be read \(.+\): no world is called 'pub'"):
+        find_world("pub")
