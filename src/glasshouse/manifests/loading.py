@@ -43,6 +43,7 @@ from glasshouse.manifests.world_folders import (
     creature_files_in,
     find_world,
     folder_of,
+    hidden_by_a_twin,
     is_creature,
     is_scenario,
     name_of,
@@ -228,6 +229,9 @@ def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
         source.problem(complaint) for source, world in sound for complaint in _warnings(source, world)
     ]
     warnings += [problem for _, world in sound for problem in _script_warnings(world)]
+    for hidden, first in (twins for world in paths for twins in hidden_by_a_twin(world)):
+        text = f"{shown_path(first)} has the same name, and is the one that is played by it. Rename one of the two."
+        warnings.append(Problem(shown_path(hidden), 0, 0, "", text))
     for folder, reason in passed_over_in(path) if path not in paths and not why_unreadable(path) else ():
         text = f"this folder cannot be read ({reason}), and is passed over. Check its permissions."
         warnings.append(Problem(shown_path(folder), 0, 0, "", text))

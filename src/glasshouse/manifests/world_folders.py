@@ -24,6 +24,7 @@ from glasshouse.manifests.package_worlds import package_worlds
 from glasshouse.manifests.yaml_source import is_yaml, shown_path, source_at, yaml_bytes_max
 from glasshouse.user_folders import worlds_folder
 
+SCENARIO: Final = "scenario"
 SCENARIO_FILE = "scenario.yaml"
 SCRIPT_FILE = "script.txt"
 """What the offline troupe says in a world, in its folder."""
@@ -56,8 +57,7 @@ class FoundWorld(NamedTuple):
 
 def scenario_in(folder: Path) -> Path | None:
     """The scenario file of a world's folder, with either ending of YAML; None if there is none."""
-    files = [folder / Path(SCENARIO_FILE).with_suffix(ending) for ending in YAML_ENDINGS]
-    return next(filter(_is_file, files), None)
+    return next(filter(_is_file, _files_called(SCENARIO, folder)), None)
 
 
 def why_unreadable(folder: Path) -> str:
@@ -78,6 +78,17 @@ def passed_over_in(folder: Path) -> list[tuple[Path, str]]:
         return [(folder, reason)]
     reasons = [(child, why_unreadable(child)) for child in _children_of(folder)]
     return [(child, reason) for child, reason in reasons if reason and not child.name.startswith(".")]
+
+
+def hidden_by_a_twin(world: Path) -> list[tuple[Path, Path]]:
+    """The scenarios that nobody finds by name because another of the same name goes first, each with that one: those of a world, of
+    its folder and of the files beside it."""
+    world = world.absolute()
+    name = _called(world)
+    files = filter(_is_file, _files_called(SCENARIO, world.parent / name))
+    worlds = [world.parent / name, *_files_called(name, world.parent)]
+    twins = [[*files], [path for path in worlds if _is_world(path)]]
+    return [(hidden, first) for first, *others in filter(None, twins) for hidden in others]
 
 
 def _is_file(path: Path) -> bool:
@@ -172,7 +183,7 @@ def _is_meant_by_name(file: Path) -> bool:
 
 
 def _is_named_scenario(path: Path) -> bool:
-    return path.stem == Path(SCENARIO_FILE).stem and path.suffix in YAML_ENDINGS
+    return path.stem == SCENARIO and path.suffix in YAML_ENDINGS
 
 
 def _fields_of(path: Path) -> set[str | int]:

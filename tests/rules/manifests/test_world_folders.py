@@ -164,3 +164,27 @@ def test_closed_folders_of_worlds_are_passed_over(tmp_path: Path, monkeypatch: p
     assert find_world("twenty-sprouts").is_dir()
     with pytest.raises(UnknownName, match=r"^worlds cannot be read \(.+\): no world is called 'pub'"):
         find_world("pub")
+
+
+@pytest.mark.parametrize("checked", [".", "base", "base.yaml", "base.yml"])
+def test_of_two_worlds_of_one_name_the_one_that_is_played_is_told(checked: str, worlds: Path) -> None:
+    world_at(worlds, name="base")
+    for ending in ("yaml", "yml"):
+        (worlds / f"base.{ending}").write_text("cast: [asker]\n")
+    (worlds / "other.yaml").write_text("cast: [asker]\n")
+
+    warnings = [str(each) for each in warnings_in(worlds / checked) if "same name" in each.text]
+
+    text = "worlds/base has the same name, and is the one that is played by it. Rename one of the two."
+    assert warnings == [f"worlds/base.yaml: {text}", f"worlds/base.yml: {text}"]
+    assert find_world("base") == worlds / "base"
+
+
+def test_of_two_scenarios_in_one_folder_the_one_that_is_played_is_told(worlds: Path) -> None:
+    base = world_at(worlds, name="base")
+    (base / "scenario.yml").write_text(SCENARIO)
+
+    for checked in (worlds, base, base / "scenario.yaml"):
+        (warning,) = [each for each in warnings_in(checked) if "same name" in each.text]
+        assert warning.path == "worlds/base/scenario.yml"
+        assert warning.text.startswith("worlds/base/scenario.yaml has the same name")
