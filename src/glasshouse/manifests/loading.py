@@ -318,13 +318,20 @@ class _CreatureFile:
 
 def _misnamed_creature(path: Path) -> str:
     """What to do about a creature whose name is not that of its file."""
+    name = _valid_name(path.stem)
+    if name == path.stem:
+        return f"the file is called {path.name}, so the name must be {name!r}. Change one of the two."
+    return f"no creature can be called {path.stem!r}, like its file. Call the file {name}{path.suffix}, and write name: {name}."
+
+
+def _valid_name(stem: str) -> str:
+    """The name of the creature of a file: the file's, or one that a creature can have and that is like it."""
     try:
-        check_creature_name(path.stem)
+        check_creature_name(stem)
     except Refused:
-        name = name_made_of(path.stem, "creature")
-        name = f"{name}-creature" if name in SPOKEN_FOR else name
-        return f"no creature can be called {path.stem!r}, like its file. Call the file {name}{path.suffix}, and write name: {name}."
-    return f"the file is called {path.name}, so the name must be {path.stem!r}. Change one of the two."
+        name = name_made_of(stem, "creature")
+        return f"{name}-creature" if name in SPOKEN_FOR else name
+    return stem
 
 
 def _read_world(
@@ -372,7 +379,12 @@ def _read_creatures(
     beside = _by_name(paths)
     if world.is_file():
         named = set() if scenario is None else {*scenario.cast_by_handle.values(), *scenario.spawnable}
-        paths = [path for path in paths if path.stem in named]
+        missing = named - {*beside}
+        paths = [
+            path
+            for path in paths
+            if path.stem in named or (_valid_name(path.stem) in missing and not is_scenario(path))
+        ]
     creatures = {path.stem: _CreatureFile(path, files, beside) for path in paths[: creature_files_max + 1]}
     problems = [problem for creature in creatures.values() for problem in creature.problems]
     for path, other in pairwise(paths):
@@ -388,11 +400,11 @@ def _read_creatures(
 def _known_creatures(world: Path, scenario: Scenario, read: Collection[str]) -> tuple[str, ...]:
     """The names of the creatures that a cast may use, for whoever misspelt one."""
     named = [*scenario.cast_by_handle.values(), *scenario.spawnable]
-    if world.is_dir() or all(name in read for name in named):
-        return tuple(read)
-    return tuple(
-        dict.fromkeys([*read, *(file.stem for file in creature_files_in(world) if is_creature(file))])
-    )
+    # A file whose name no creature can have is told of itself: its creature is not missing, and its name is not advised.
+    known = [*map(_valid_name, read)]
+    if world.is_file() and not all(name in known for name in named):
+        known += [file.stem for file in creature_files_in(world) if is_creature(file)]
+    return tuple(dict.fromkeys(known))
 
 
 def _filled(world: CheckedWorld) -> CheckedWorld:

@@ -304,3 +304,15 @@ def test_no_name_is_advised_that_no_creature_can_have(
     (problem,) = problems_in(tmp_path / file)
 
     assert (advised or "'Gardener' is not a creature name. Use lower-case letters") in problem.text
+
+
+def test_a_creature_whose_file_needs_another_name_is_told_once(tmp_path: Path) -> None:
+    folder = world_at(tmp_path)
+    (folder / "creatures" / "wick.yaml").rename(folder / "creatures" / "Wick.yaml")
+
+    (folder / "one.yaml").write_text("cast: [wick]\n")
+
+    for world in (folder, folder / "one.yaml"):
+        (problem,) = problems_in(world)
+        assert problem.path.endswith("creatures/Wick.yaml")
+        assert problem.text.endswith("Call the file wick.yaml, and write name: wick.")
