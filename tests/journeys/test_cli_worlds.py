@@ -247,4 +247,4 @@ def test_a_closed_folder_is_named_and_all_others_are_listed(tmp_path: Path) -> N
         "glasshouse: worlds/inn cannot be read (File name too long), and is passed over. Check its permissions.\n"
     )
     assert checked.returncode == 3
-    assert "worlds/inn/scenario.yaml cannot be read (File name too long)." in checked.stderr
+    assert "worlds/inn cannot be read (File name too long)." in checked.stderr

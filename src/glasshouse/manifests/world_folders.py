@@ -220,7 +220,8 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     if file := next(filter(_is_file, files), None):
         where = f"{shown_path(file)} is no scenario: it has no cast"
     _check_readable(given)
-    if given.exists() and name:
+    _check_readable(given.parent)
+    if os.path.exists(given) and name:
         where = f"there is no {SCENARIO_FILE} in {name}"
         if _is_file(given) and given.suffix in YAML_ENDINGS:
             where = f"{name} is no scenario: it has no cast"
@@ -245,7 +246,9 @@ def _world_called(name: str, folder: Path) -> Path | None:
 
 
 def _check_readable(folder: Path) -> None:
-    if reason := why_unreadable(folder):
+    """Refuse a folder that is there and closed."""
+    reason = why_unreadable(folder) if os.path.lexists(folder) else ""
+    if reason:
         raise Refused(f"{shown_path(folder)} cannot be read ({reason}).", "Check its permissions.")
 
 
