@@ -155,13 +155,31 @@ def test_a_world_here_hides_an_installed_one_and_a_bundled_name_is_refused(
     pond(tmp_path / "worlds")
 
     hidden = run("worlds", "add", "worlds/pond", "--yes", cwd=tmp_path, **home)
-    run("worlds", "pack", "mystery-roots", cwd=tmp_path)
+    packed = run("worlds", "pack", "mystery-roots", cwd=tmp_path)
     bundled = run("worlds", "add", "mystery-roots.world.zip", "--yes", cwd=tmp_path, **home)
     removed = run("worlds", "remove", "mystery-roots", "--yes", cwd=tmp_path, **home)
 
     assert "The world pond in ./worlds hides it here." in hidden.stdout
     assert "A world called 'mystery-roots' comes with Glasshouse." in bundled.stderr
+    assert (packed.returncode, "worlds add" in packed.stdout) == (0, False)
+    assert "so nobody can add this one. Give it another name, and pack it again." in packed.stderr
     assert "no installed world is called 'mystery-roots'. There is pond." in removed.stderr
+
+
+def test_a_world_of_a_folder_of_worlds_is_named(tmp_path: Path, home: dict[str, str]) -> None:
+    shutil.copytree(pond(tmp_path / "worlds"), tmp_path / "worlds" / "lake")
+    (tmp_path / "worlds" / "lake" / "scenario.yaml").write_text(SCENARIO.replace("pond", "lake"))
+
+    def added(*words: str) -> str:
+        tried = run("worlds", "add", *words, "--yes", cwd=tmp_path, **home)
+        return tried.stdout if tried.returncode == 0 else tried.stderr
+
+    assert "There are several worlds. Name one with --world: lake, pond." in added("worlds")
+    assert "There is no world 'sea'. Name one with --world: lake, pond." in added("worlds", "--world", "sea")
+    assert "pond is a single world, not 'sea'." in added("worlds/pond", "--world", "sea")
+    assert "pond is installed" in added("worlds/pond", "--world", "pond")
+    assert "lake is installed" in added("worlds", "--world", "lake")
+    assert "lake is installed already" in added(".", "--world", "lake")
 
 
 def test_a_pack_is_checked_like_a_folder(tmp_path: Path) -> None:

@@ -34,10 +34,14 @@ def test_worlds_are_listed_with_their_cast(tmp_path: Path) -> None:
 
 
 def test_a_world_here_hides_the_bundled_one_of_its_name(tmp_path: Path) -> None:
-    run("new", "world", "twenty-sprouts", cwd=tmp_path)
+    made = run("new", "world", "twenty-sprouts", cwd=tmp_path)
 
     worlds = {world["world"]: world for world in objects("worlds", cwd=tmp_path)}
 
+    assert (
+        "a world called 'twenty-sprouts' comes with Glasshouse. In ./worlds, the new one hides it."
+        in made.stderr
+    )
     assert list(worlds["twenty-sprouts"]) == ["world", "title", "where", "cast", "path", "version", "from"]
     assert (worlds["twenty-sprouts"]["where"], worlds["twenty-sprouts"]["cast"]) == ("here", 2)
     assert worlds["mystery-roots"]["where"] == "bundled"
@@ -227,3 +231,20 @@ def test_new_tells_machines_what_it_wrote(tmp_path: Path) -> None:
 
     assert list(answer) == ["new", "name", "path", "files"]
     assert all((tmp_path / file).is_file() for file in answer["files"])
+
+
+def test_a_closed_folder_is_named_and_all_others_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "worlds").mkdir()
+    # A link to a name that is too long: nobody can look into it, not even root.
+    (tmp_path / "worlds" / "inn").symlink_to("x" * 300)
+
+    listed = run("worlds", cwd=tmp_path)
+    checked = run("check", "worlds/inn/scenario.yaml", cwd=tmp_path)
+
+    assert listed.returncode == 0
+    assert "twenty-sprouts" in listed.stdout
+    assert listed.stderr == (
+        "glasshouse: worlds/inn cannot be read (File name too long), and is passed over. Check its permissions.\n"
+    )
+    assert checked.returncode == 3
+    assert "worlds/inn cannot be read (File name too long)." in checked.stderr

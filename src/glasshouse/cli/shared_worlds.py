@@ -6,6 +6,7 @@ Always holds: nothing is installed that was not shown first, and nothing that ru
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -16,10 +17,11 @@ from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.model_choice import agrees, is_asked
 from glasshouse.cli.program import PROGRAM, program_called
+from glasshouse.cli.prose import say
 from glasshouse.errors import Refused
 from glasshouse.manifests.loading import load_world, problems_in, warnings_in
 from glasshouse.manifests.problem import Problem
-from glasshouse.manifests.world_folders import bundled_worlds, find_world
+from glasshouse.manifests.world_folders import find_world, is_bundled
 from glasshouse.manifests.yaml_source import shown_path
 from glasshouse.packs.archive import PACK_ENDING, packed
 from glasshouse.packs.contents import Contents
@@ -47,6 +49,8 @@ def write_pack(world: str, file: Path | None, *, as_json: bool) -> None:
     target = file or Path(f"{made.name}{PACK_ENDING}")
     _write_whole(target, content)
     digest = sha256(content).hexdigest()
+    if is_bundled(made.name):
+        say(f"glasshouse: {_of_bundled_name(made.name)}", file=sys.stderr)
     if as_json:
         facts = {"path": str(target), "world": made.name, "version": made.world.scenario.version or None}
         print_json(
@@ -62,13 +66,18 @@ def write_pack(world: str, file: Path | None, *, as_json: bool) -> None:
     screen = Screen()
     screen.draw(f"{target}: {made.name}, {counted(len(made.files), 'file')}, {len(content):,} bytes.")
     screen.draw(f"sha256 {digest}", *_left_out(made.left_out))
-    screen.draw(f"Whoever gets it: {CommandLine(PROGRAM).call('worlds', 'add', target.name)}")
+    if not is_bundled(made.name):
+        screen.draw(f"Whoever gets it: {CommandLine(PROGRAM).call('worlds', 'add', target.name)}")
+
+
+def _of_bundled_name(name: str) -> str:
+    return f"a world called {name!r} comes with Glasshouse, so nobody can add this one. Give it another name, and pack it again."
 
 
 def add_world(source: str, revision: str, world: str, agreement: Agreement, *, as_json: bool) -> None:
     """Show what a world brings, ask, and install it."""
     offered = offered_from(source, revision, world)
-    if offered.name in {bundled.name for bundled in bundled_worlds()}:
+    if is_bundled(offered.name):
         raise Refused(
             f"A world called {offered.name!r} comes with Glasshouse.", "Ask its author for another name."
         )

@@ -84,7 +84,9 @@ Title = Annotated[
     _matching(r"[^\x00-\x1f\x7f;]*", "has a semicolon or more than one line. Write a name."),
 ]
 Kind = Annotated[str, _checked(check_kind)]
-CreatureName = Annotated[str, _checked(partial(_unreserved, "creature name"))]
+check_creature_name = partial(_unreserved, "creature name")
+"""Refuse a text that cannot be the name of a creature."""
+CreatureName = Annotated[str, _checked(check_creature_name)]
 Handle = Annotated[str, _checked(ids.check_handle)]
 Handles = Items[Handle]
 WorldName = Annotated[str, _checked(partial(ids.check_name, "world name"))]

@@ -14,13 +14,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from glasshouse.errors import BadWorld
+from glasshouse.errors import BadWorld, Refused
 from glasshouse.events.codec import canonical_json
 from glasshouse.manifests.advice import advice_on
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.documents import Document, documents_of
+from glasshouse.manifests.fields import check_creature_name
 from glasshouse.manifests.left_out import usual_name, what_is_left_out, with_kinds_of
 from glasshouse.manifests.likeness import completed
 from glasshouse.manifests.manifest import Manifest
@@ -42,17 +43,22 @@ from glasshouse.manifests.world_folders import (
     creature_files_in,
     find_world,
     folder_of,
+    hidden_by_a_twin,
     is_creature,
     is_scenario,
     name_of,
+    passed_over_in,
     scenario_in,
     scenario_of,
     script_file_of,
+    torn_files_in,
+    why_unreadable,
     worlds_in,
 )
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at, source_of
 from glasshouse.reprs import shown
 from glasshouse.scripts.script_text import script_digest
+from glasshouse.world.state.ids import SPOKEN_FOR, name_made_of
 
 creature_files_max = 256
 """More files in `creatures/` are refused."""
@@ -186,13 +192,18 @@ def check_was(world: LoadedWorld, handles: Collection[str], renamed: Mapping[str
 def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:
     """All problems of a world, of a creature's file, or of every world in a folder; by file and line."""
     path = Path(path)
+    if reason := why_unreadable(path):
+        text = f"this folder cannot be read ({reason}). Check its permissions."
+        return [Problem(shown_path(path), 0, 0, "", text)]
     if path.is_file() and not is_scenario(path):
         return in_order(_CreatureFile(path, _ON_DISK, _by_name(creature_files_beside(path))).problems)
     worlds = _worlds_at(path)
-    if not worlds:
+    torn = torn_files_in(path) if path.is_dir() and path not in worlds else []
+    if not worlds and not torn:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
         return [Problem(shown_path(path), 0, 0, "", text)]
     problems = [problem for world in worlds for problem in _read_world(world, tools)[1]]
+    problems += [problem for file in torn for problem in source_at(file).problems]
     return in_order([*problems, *(problem for world in worlds for problem in _misnamed(world))])
 
 
@@ -217,7 +228,14 @@ def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     warnings = [
         source.problem(complaint) for source, world in sound for complaint in _warnings(source, world)
     ]
-    return in_order([*warnings, *(problem for _, world in sound for problem in _script_warnings(world))])
+    warnings += [problem for _, world in sound for problem in _script_warnings(world)]
+    for hidden, first in (twins for world in paths for twins in hidden_by_a_twin(world)):
+        text = f"{shown_path(first)} has the same name, and is the one that is played by it. Rename one of the two."
+        warnings.append(Problem(shown_path(hidden), 0, 0, "", text))
+    for folder, reason in passed_over_in(path) if path not in paths and not why_unreadable(path) else ():
+        text = f"this folder cannot be read ({reason}), and is passed over. Check its permissions."
+        warnings.append(Problem(shown_path(folder), 0, 0, "", text))
+    return in_order(warnings)
 
 
 def _script_warnings(world: LoadedWorld) -> list[Problem]:
@@ -293,10 +311,27 @@ class _CreatureFile:
             complaints = complaints_about_creature(manifest)
         self.manifest = None if self.source.problems or complaints or unlike else manifest
         if manifest is not None and not complaints and manifest.name != path.stem:
-            text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
-            complaints = [Complaint(("name",), text)]
+            complaints = [Complaint(("name",), _misnamed_creature(path))]
         self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
         self.problems += map(written.problem, unlike)
+
+
+def _misnamed_creature(path: Path) -> str:
+    """What to do about a creature whose name is not that of its file."""
+    name = _valid_name(path.stem)
+    if name == path.stem:
+        return f"the file is called {path.name}, so the name must be {name!r}. Change one of the two."
+    return f"no creature can be called {path.stem!r}, like its file. Call the file {name}{path.suffix}, and write name: {name}."
+
+
+def _valid_name(stem: str) -> str:
+    """The name of the creature of a file: the file's, or one that a creature can have and that is like it."""
+    try:
+        check_creature_name(stem)
+    except Refused:
+        name = name_made_of(stem, "creature")
+        return f"{name}-creature" if name in SPOKEN_FOR else name
+    return stem
 
 
 def _read_world(
@@ -344,7 +379,12 @@ def _read_creatures(
     beside = _by_name(paths)
     if world.is_file():
         named = set() if scenario is None else {*scenario.cast_by_handle.values(), *scenario.spawnable}
-        paths = [path for path in paths if path.stem in named]
+        missing = named - {*beside}
+        paths = [
+            path
+            for path in paths
+            if path.stem in named or (_valid_name(path.stem) in missing and not is_scenario(path))
+        ]
     creatures = {path.stem: _CreatureFile(path, files, beside) for path in paths[: creature_files_max + 1]}
     problems = [problem for creature in creatures.values() for problem in creature.problems]
     for path, other in pairwise(paths):
@@ -360,11 +400,11 @@ def _read_creatures(
 def _known_creatures(world: Path, scenario: Scenario, read: Collection[str]) -> tuple[str, ...]:
     """The names of the creatures that a cast may use, for whoever misspelt one."""
     named = [*scenario.cast_by_handle.values(), *scenario.spawnable]
-    if world.is_dir() or all(name in read for name in named):
-        return tuple(read)
-    return tuple(
-        dict.fromkeys([*read, *(file.stem for file in creature_files_in(world) if is_creature(file))])
-    )
+    # A file whose name no creature can have is told of itself: its creature is not missing, and its name is not advised.
+    known = [*map(_valid_name, read)]
+    if world.is_file() and not all(name in known for name in named):
+        known += [file.stem for file in creature_files_in(world) if is_creature(file)]
+    return tuple(dict.fromkeys(known))
 
 
 def _filled(world: CheckedWorld) -> CheckedWorld:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from glasshouse.manifests.field_words import field_meant
 from glasshouse.manifests.problem import At, Complaint, likely, shown
 from glasshouse.manifests.yaml_source import Source
 
@@ -100,7 +101,7 @@ def _complaint(error: dict[str, Any], model: type[BaseModel]) -> Complaint:
     given = error.get("input")
     context = error.get("ctx", {})
     if kind == "extra_forbidden":
-        text = f"there is no such field. {likely(str(at[-1]), _known_fields(model, at[:-1]))}"
+        text = f"there is no such field. {_likely_field(str(at[-1]), _known_fields(model, at[:-1]))}"
     elif kind in _EXPECTED:
         text = f"this should be {_EXPECTED[kind]}, not {_described(given)}."
     elif kind in _TEXTS:
@@ -110,6 +111,11 @@ def _complaint(error: dict[str, Any], model: type[BaseModel]) -> Complaint:
     else:
         text = f"{shown(given)} is not allowed here. Look up the field in the reference."
     return Complaint(at, text, at_key=kind == "extra_forbidden" or "[key]" in error["loc"])
+
+
+def _likely_field(name: str, known: list[str]) -> str:
+    meant = field_meant(name, known)
+    return likely(name, known) if meant is None else f"Did you mean {meant!r}?"
 
 
 def _not_one_of(given: object, expected: str) -> str:

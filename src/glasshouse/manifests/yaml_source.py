@@ -146,6 +146,19 @@ def source_at(path: Path) -> Source:
     return source_of(content, shown_path(path))
 
 
+def is_yaml(path: Path) -> bool:
+    """Whether a file is YAML at all, also such as no file of a world may be: empty, huge or of several documents."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(yaml_bytes_max + 1)
+        if len(content) <= yaml_bytes_max:
+            for _ in yaml.parse(content, Loader=_LOADER):
+                pass
+    except (OSError, yaml.YAMLError, ValueError, OverflowError):
+        return False
+    return True
+
+
 def shown_path(path: Path) -> str:
     """A path as messages show it: relative to the current folder if it is inside."""
     absolute = path.absolute()

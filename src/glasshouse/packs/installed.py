@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.manifests.world_folders import bundled_worlds, worlds_in
+from glasshouse.manifests.world_folders import is_bundled, worlds_in
 from glasshouse.packs.origin import Origin, write_origin
 from glasshouse.packs.packing import write_files
 from glasshouse.user_folders import worlds_folder
@@ -37,7 +37,7 @@ def installed_world(name: str) -> Path | None:
 
 def install(name: str, files: Mapping[str, bytes], origin: Origin) -> Path:
     """Install a world that was checked, in place of the one of this name, and return its path."""
-    if name in {world.name for world in bundled_worlds()}:
+    if is_bundled(name):
         raise Refused(f"A world called {name!r} comes with Glasshouse.", "Ask its author for another name.")
     folder = worlds_folder()
     with _locked(folder):

@@ -76,14 +76,17 @@ def folder_of_world(paths: Iterable[str], world: str) -> str:
     if not folders:
         raise Refused("There is no world: no scenario.yaml.", "Give an address or a file that has one.")
     if world and world not in names:
-        raise Refused(f"There is no world {in_brief(world)}.", f"Name one with --world: {_shown(names)}.")
+        raise Refused(
+            f"There is no world {in_brief(world)}.", f"Name one with --world: {names_shown(names)}."
+        )
     if not world and "" not in folders and len(folders) > 1:
-        raise Refused("There are several worlds.", f"Name one with --world: {_shown(names)}.")
+        raise Refused("There are several worlds.", f"Name one with --world: {names_shown(names)}.")
     folder = names[world] if world else "" if "" in folders else folders[0]
     return f"{folder}/" if folder else ""
 
 
-def _shown(names: Iterable[str]) -> str:
+def names_shown(names: Iterable[str]) -> str:
+    """The first of these names, and how many more there are."""
     listed = sorted(names)
     more = f" and {len(listed) - names_shown_max} more" if len(listed) > names_shown_max else ""
     return f"{', '.join(listed[:names_shown_max])}{more}"

@@ -9,14 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, in_brief
 from glasshouse.manifests.loading import load_world
+from glasshouse.manifests.world_folders import name_of, scenario_in, worlds_in
 from glasshouse.packs import git_address
 from glasshouse.packs.archive import pack_bytes_max, packed, unpacked
 from glasshouse.packs.contents import Contents, contents_of
 from glasshouse.packs.origin import Origin
 from glasshouse.packs.packing import PackedWorld, packed_world, staged, world_of_files
-from glasshouse.packs.paths import folder_of_world
+from glasshouse.packs.paths import folder_of_world, names_shown
 from glasshouse.world.state.ids import name_made_of
 
 
@@ -49,7 +50,26 @@ def offered_from(source: str, revision: str = "", world: str = "") -> Offered:
         return _offered(world_of_files(*files_of_pack(path, world)), path.name)
     if not path.exists():
         raise Refused(f"There is no file or folder {source}.", "Name one, or a git address.")
-    return _offered(packed_world(load_world(path.absolute())), path.resolve().name)
+    return _offered(packed_world(load_world(_world_at(path.absolute(), world))), path.resolve().name)
+
+
+def _world_at(path: Path, world: str) -> Path:
+    """The world that a path on this machine means: itself, or the one of this name right under that folder or in its `worlds`."""
+    if path.is_file() or scenario_in(path):
+        if world and world not in (name_of(path), name_made_of(name_of(path), "world")):
+            raise Refused(f"{path.name} is a single world, not {in_brief(world)}.", "Leave --world out.")
+        return path
+    worlds = worlds_in(path) or worlds_in(path / "worlds")
+    named = {name_made_of(name_of(there), "world"): there for there in reversed(worlds)}
+    if not worlds:
+        return path  # Loading it tells that there is none.
+    if not world and len(worlds) > 1:
+        raise Refused("There are several worlds.", f"Name one with --world: {names_shown(named)}.")
+    if world and world not in named:
+        raise Refused(
+            f"There is no world {in_brief(world)}.", f"Name one with --world: {names_shown(named)}."
+        )
+    return named[world] if world else worlds[0]
 
 
 def files_of_pack(path: Path, world: str = "") -> tuple[str, dict[str, bytes]]:

@@ -284,3 +284,35 @@ def test_a_mutated_world_loads_or_is_refused_in_words(
         assert isinstance(problems, LoadedWorld) or (
             problems and all(str(problem).startswith(str(folder)) for problem in problems)
         )
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "advised"),
+    [
+        ("Gardener.yaml", "Gardener", ""),
+        ("Gardener.yaml", "gardener", "Call the file gardener.yaml, and write name: gardener."),
+        ("Old Gärtner.yml", "gardener", "Call the file old-gartner.yml, and write name: old-gartner."),
+        ("nobody.yaml", "gardener", "Call the file nobody-creature.yaml, and write name: nobody-creature."),
+        ("newt.yml", "gardener", "the file is called newt.yml, so the name must be 'newt'."),
+    ],
+)
+def test_no_name_is_advised_that_no_creature_can_have(
+    file: str, name: str, advised: str, tmp_path: Path
+) -> None:
+    (tmp_path / file).write_text(f"name: {name}\n")
+
+    (problem,) = problems_in(tmp_path / file)
+
+    assert (advised or "'Gardener' is not a creature name. Use lower-case letters") in problem.text
+
+
+def test_a_creature_whose_file_needs_another_name_is_told_once(tmp_path: Path) -> None:
+    folder = world_at(tmp_path)
+    (folder / "creatures" / "wick.yaml").rename(folder / "creatures" / "Wick.yaml")
+
+    (folder / "one.yaml").write_text("cast: [wick]\n")
+
+    for world in (folder, folder / "one.yaml"):
+        (problem,) = problems_in(world)
+        assert problem.path.endswith("creatures/Wick.yaml")
+        assert problem.text.endswith("Call the file wick.yaml, and write name: wick.")

@@ -5,6 +5,7 @@ The rules are in `manifests`; here they are only printed.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def check(
       glasshouse check my-world.world.zip                    a packed world, and what it brings
       glasshouse check my-world --json                       by name; one problem a line
     """
-    checked = Path(path) if Path(path).exists() else find_world(path)
+    checked = Path(path) if os.path.exists(path) else find_world(path)
     servers = servers_here(tools_file)
     tools = tool_names(servers)
     is_pack = checked.is_file() and checked.suffix == ".zip"

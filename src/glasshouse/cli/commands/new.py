@@ -8,6 +8,7 @@ terminal: then what no option says has its default.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +25,7 @@ from glasshouse.cli.options import JsonOption, option
 from glasshouse.cli.program import examples_to_paste, program_called
 from glasshouse.cli.prose import say
 from glasshouse.errors import GlasshouseError, Refused, UnknownName
-from glasshouse.manifests.world_folders import SCRIPT_FILE, scenario_in
+from glasshouse.manifests.world_folders import SCRIPT_FILE, is_bundled, scenario_in
 from glasshouse.world.state.ids import check_name
 
 if TYPE_CHECKING:
@@ -134,6 +135,9 @@ def new_world(
 def _tell(plan: WorldPlan, world: Path, files: list[str], *, as_json: bool) -> None:
     """Say what was written, how it is played, and what a real model would add."""
     paths = [str(world / file) for file in files]
+    if is_bundled(plan.name):
+        note = f"a world called {plan.name!r} comes with Glasshouse. In ./worlds, the new one hides it."
+        say(f"glasshouse: {note} To share the new one, give it another name.", file=sys.stderr)
     if as_json:
         print_json({"new": "world", "name": plan.name, "path": str(world), "files": paths})
         return

@@ -5,6 +5,7 @@ The work is in `cli/shared_worlds.py`, which is imported when a world is shared,
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -16,9 +17,10 @@ from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
 from glasshouse.cli.options import JsonOption, WorldArgument, argument, flag, option
 from glasshouse.cli.program import examples_to_paste, program_called
 from glasshouse.cli.prose import say
-from glasshouse.manifests.world_folders import FoundWorld, found_worlds, scenario_of
-from glasshouse.manifests.yaml_source import source_at
+from glasshouse.manifests.world_folders import FoundWorld, found_worlds, passed_over_in, scenario_of
+from glasshouse.manifests.yaml_source import shown_path, source_at
 from glasshouse.packs.origin import origin_of
+from glasshouse.user_folders import worlds_folder
 
 EXAMPLES: Final = """\b
 Examples:
@@ -47,6 +49,11 @@ def list_worlds(context: typer.Context, *, as_json: JsonOption = False) -> None:
     if context.invoked_subcommand is not None:
         return
     listed = [_facts(world) for world in found_worlds()]
+    for folder, reason in [*passed_over_in(Path("worlds")), *passed_over_in(worlds_folder())]:
+        say(
+            f"glasshouse: {shown_path(folder)} cannot be read ({reason}), and is passed over. Check its permissions.",
+            file=sys.stderr,
+        )
     if as_json:
         print_json(*listed)
     elif not listed:

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from glasshouse.errors import UnknownName
+from glasshouse.errors import Refused
 from glasshouse.runtime.minds.code_beside import path_beside
 from glasshouse.scripts.script_text import script_of
 
@@ -66,5 +66,5 @@ def _script_beside(world: PlayedWorld) -> str | None:
             file = script_file_of(find_world(world.name))
         text = read_script_file(file)
         return None if text is None or script_of(text) is None else text
-    except (NoScript, UnknownName, OSError):
+    except (NoScript, Refused, OSError):
         return None
