@@ -752,6 +752,16 @@ def is_edited(terrarium: Terrarium, run_id: str, *, world: WorldsNow = None) -> 
     return recipes.is_edited(folded_of(terrarium), run_id, world, terrarium._parts.tools.names())
 
 
+def check_code(terrarium: Terrarium, run_ids: Iterable[str]) -> None:
+    """Refuse to continue runs in place if code of their worlds may not run here, or cannot be loaded."""
+    terrarium._archive.check_code(run_ids)
+
+
+def check_code_on_disk(terrarium: Terrarium, run_ids: Iterable[str], *, world: WorldsNow = None) -> None:
+    """Refuse to resume runs from their worlds on disk if code of these may not run here, or cannot be loaded."""
+    terrarium._archive.check_code_on_disk(run_ids, world)
+
+
 def span_of(terrarium: Terrarium, event_id: str) -> tuple[str, str] | None:
     """The ids of the trace and the span in which an event was written, in hexadecimal; none if this program does not
     trace, or wrote the event long ago."""

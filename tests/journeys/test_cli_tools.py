@@ -140,3 +140,33 @@ def test_why_tells_tools_in_words(used: str) -> None:
     assert "  asked calculator 3*4, which answered 12\n" in result
     assert "  asked calculator 1/0, which failed\n" in result
     assert facts["links"][0]["tools"][0]["called"]["payload"]["arguments"] == {"expression": "3*4"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("play", "--continue", "r-a"),
+        ("resume", "r-a"),
+        ("resume", "r-a", "--as-was"),
+        ("branch", "r-a", "--at", "2"),
+    ],
+)
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_forbidden_code_is_refused_before_a_run_continues_and_nothing_is_changed(
+    tmp_path: Path, command: tuple[str, ...], is_edited: bool
+) -> None:
+    world = harbour(tmp_path, "[sea.py:tide]")
+    run("play", str(world), "--run-id", "r-a", "--turns", "1", cwd=tmp_path, GLASSHOUSE_ALLOW_WORLD_CODE="1")
+    if is_edited:
+        scenario = (world / "scenario.yaml").read_text(encoding="utf-8")
+        (world / "scenario.yaml").write_text(f"title: Another\n{scenario}", encoding="utf-8")
+    before = run("runs", "--json", cwd=tmp_path).stdout, run("show", "r-a", "--json", cwd=tmp_path).stdout
+
+    forbidden = run(*command, cwd=tmp_path)
+
+    after = run("runs", "--json", cwd=tmp_path).stdout, run("show", "r-a", "--json", cwd=tmp_path).stdout
+    assert (forbidden.returncode, forbidden.stdout) == (3, "")
+    assert (
+        f"{world / 'sea.py'}: this tool would run Python code, which is not allowed here." in forbidden.stderr
+    )
+    assert after == before

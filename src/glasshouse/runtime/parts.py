@@ -96,7 +96,7 @@ class Parts:
         self.stage = Stage(
             house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make, models
         )
-        self.archive = Archive(house, routes, self.tools, self.stage.run_of)
+        self.archive = Archive(house, routes, self.tools, self.minds, self.stage.run_of)
 
 
 def _guest_in(house: House, store: Store, clock: Clock) -> Guest | None:
