@@ -85,8 +85,8 @@ class Terrarium:
     random ids. A path opens a SQLite store. `models` may be a text, such as "ollama" or the path of a models.yaml;
     then what it means is looked up when the terrarium is opened, and `pacing` is `free` unless it is given.
 
-    `strict` is for debugging: what an agent raises is raised to whoever drives, and its act stays due; otherwise it is
-    recorded as `agent.failed`, and the others continue. `agents` play, by handle, the creatures that are added or
+    `strict` is for debugging: what an agent raises, or a Python tool that is not built in, is raised to whoever drives,
+    and the act stays due. Otherwise an agent's is recorded as `agent.failed`, a tool's is its answer, and the play continues. `agents` play, by handle, the creatures that are added or
     opened with a world, and those that were added with an agent; of these, those without one wait (see `attach`).
     """
 

@@ -2,12 +2,15 @@
 
 import asyncio
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from glasshouse import Agent, Draft, Manifest, Moment, SqliteStore, Terrarium
 from tests.journeys.commanding import ESCAPE, objects, on_a_terminal, run
+
+POST_OFFICE = Path(__file__).parents[2] / "examples/tutorial/4-a-tool-and-a-team/worlds/pier-post"
 
 SEA = '''"""Tools of the harbour."""
 
@@ -28,6 +31,15 @@ def harbour(folder: Path, tools: str) -> Path:
         f"name: pilot\nschedule: {{tick_every: 1}}\ntools: {tools}\n", encoding="utf-8"
     )
     (world / "sea.py").write_text(SEA, encoding="utf-8")
+    return world
+
+
+def post_office(folder: Path, first_line: str) -> Path:
+    """The tutorial's world, in which the letter scale uses a tool of the world; it begins with this line."""
+    world = folder / "pier-post"
+    shutil.copytree(POST_OFFICE, world)
+    tariff = (world / "tariff.py").read_text(encoding="utf-8")
+    (world / "tariff.py").write_text(tariff.replace("return f", f"{first_line}; return f"), encoding="utf-8")
     return world
 
 
@@ -59,6 +71,21 @@ def test_code_beside_a_world_runs_only_where_it_is_allowed(tmp_path: Path) -> No
     assert (
         run("play", "one-odd-acorn", "--turns", "1", cwd=tmp_path).returncode == 0
     )  # It comes with Glasshouse.
+
+
+@pytest.mark.parametrize("raised", ["ValueError('No moon.')", "FileNotFoundError('No moon.')"])
+def test_strict_stops_with_the_traceback_of_a_tool_and_the_act_stays_due(tmp_path: Path, raised: str) -> None:
+    world, allowed = post_office(tmp_path, f"raise {raised}"), {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
+
+    strict = run("play", str(world), "--strict", cwd=tmp_path, **allowed)
+    events = objects("show", "last", "--ledger", cwd=tmp_path)
+    lenient = run("play", "--continue", "last", cwd=tmp_path, **allowed)
+
+    assert strict.returncode == 1
+    assert 'tariff.py", line ' in strict.stderr
+    assert strict.stderr.rstrip().endswith(f"{raised.partition('(')[0]}: No moon.")
+    assert events[-1]["kind"] == "tool.called"
+    assert lenient.returncode == 0
 
 
 class Clerk(Agent):

@@ -47,6 +47,8 @@ def errors_in_words() -> Iterator[None]:
         _close_standard_output()
         raise typer.Exit from closed
     except OSError as error:
+        if "--strict" in sys.argv:  # It may be of an agent or of a tool: its traceback is asked for.
+            raise
         _close_standard_output()
         file = f"{error.filename}: " if error.filename else ""
         reason = f"{file}{error.strerror or error}."

@@ -79,7 +79,7 @@ class Parts:
             models,
             routes.route_of,
             self.minds.of,
-            ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks),
+            ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks, is_strict=strict),
             answers,
             BatchWorlds(house.store, event),
             LongMemory(house.store, ledger, event),

@@ -42,7 +42,9 @@ def play(
     watch: bool = flag("--watch", "Play nothing: show what another process plays in the store."),
     continued: str | None = option("RUN", _CONTINUE, None, "--continue"),
     run_id: str | None = option("ID", "The id of the new run; with --watch, of the run to watch."),
-    strict: bool = flag("--strict", "Stop with the traceback when an agent, a tool or a model raises."),
+    strict: bool = flag(
+        "--strict", "Stop with the traceback when an agent, a model or a tool of your own raises."
+    ),
     models: options.ModelsOption = None,
     model: options.ModelOption = None,
     env_file: options.EnvFileOption = None,
