@@ -1,6 +1,7 @@
 """Tools on the real command line: `check` knows which there are, a world with its own tool plays and verifies."""
 
 import asyncio
+import json
 import re
 import shutil
 from pathlib import Path
@@ -86,6 +87,24 @@ def test_strict_stops_with_the_traceback_of_a_tool_and_the_act_stays_due(tmp_pat
     assert strict.stderr.rstrip().endswith(f"{raised.partition('(')[0]}: No moon.")
     assert events[-1]["kind"] == "tool.called"
     assert lenient.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "command", [("play", "pier-post"), ("resume", "last"), ("branch", "last", "--max-turns", "12")]
+)
+def test_with_json_what_code_of_a_world_prints_goes_to_standard_error(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    post_office(tmp_path / "worlds", "print('The pan moves.')")
+    allowed = {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
+    if command[0] != "play":
+        run("play", "pier-post", "--turns", "1", cwd=tmp_path, **allowed)
+
+    told = run(*command, "--json", cwd=tmp_path, **allowed)
+
+    assert told.returncode == 0
+    assert [*map(json.loads, told.stdout.splitlines())]
+    assert "The pan moves." in told.stderr
 
 
 class Clerk(Agent):
