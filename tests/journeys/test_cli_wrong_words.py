@@ -1,11 +1,15 @@
 """What somebody meets who writes something wrong: words that say what is wrong and what to do, and the right exit."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from glasshouse.cli.command_line import world_to_try
+from glasshouse.cli.file_errors import in_words, writing
+from glasshouse.errors import Refused
 from tests.journeys.commanding import run
 
 
@@ -96,3 +100,45 @@ def test_a_file_that_is_none_of_ours_is_refused_in_whole_sentences(tmp_path: Pat
 
     assert result.returncode == 3
     assert ". The line does not belong to a Glasshouse file; export it again.\n" in result.stderr
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+
+    gone = run("worlds", "pack", "one-odd-acorn", "--to", "gone/x.zip", cwd=tmp_path)
+    folder = run("worlds", "pack", "one-odd-acorn", "--to", "there", cwd=tmp_path)
+
+    assert (gone.returncode, folder.returncode) == (3, 3)
+    assert gone.stderr.startswith("glasshouse: gone/x.zip cannot be written: there is no folder gone.")
+    assert folder.stderr.startswith("glasshouse: there is a folder. Name a file in it.")
+    assert [*tmp_path.iterdir()] == [tmp_path / "there"]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.EROFS, "ada.yaml cannot be written: this disk can only be read. Choose another path."),
+        (errno.EACCES, "ada.yaml cannot be written: this user may not do that here. Choose another path."),
+        (errno.ENOSPC, "ada.yaml cannot be written: the disk is full. Make room, then try again."),
+    ],
+)
+def test_why_a_file_cannot_be_written_is_said_of_the_path_that_was_given(number: int, words: str) -> None:
+    with pytest.raises(Refused) as refused, writing(Path("ada.yaml")):
+        raise OSError(number, os.strerror(number), "/elsewhere/.packing-12")
+
+    assert str(refused.value) == words
+
+
+def test_an_error_of_the_system_says_what_to_do() -> None:
+    missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT), "gone/x")
+    other = OSError(errno.EIO, os.strerror(errno.EIO), "x")
+
+    assert in_words(missing) == "gone/x: there is no such file or folder. Choose another path."
+    assert in_words(other) == ("x: Input/output error. Make room or choose another path, then try again.")
+
+
+def test_nothing_in_a_pipe_is_no_file_to_import(tmp_path: Path) -> None:
+    refused = run("import", "-", cwd=tmp_path)
+
+    assert refused.returncode == 3
+    assert refused.stderr.startswith("glasshouse: Standard input is empty: there is nothing to import.")

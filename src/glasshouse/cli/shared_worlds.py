@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
+from glasshouse.cli.file_errors import writing
 from glasshouse.cli.model_choice import agrees, is_asked
 from glasshouse.cli.program import PROGRAM, program_called
 from glasshouse.errors import Refused
@@ -45,7 +46,8 @@ def write_pack(world: str, file: Path | None, *, as_json: bool) -> None:
     made = packed_world(load_world(find_world(world).absolute()))
     content = packed(made.name, made.files)
     target = file or Path(f"{made.name}{PACK_ENDING}")
-    _write_whole(target, content)
+    with writing(target):
+        _write_whole(target, content)
     digest = sha256(content).hexdigest()
     if as_json:
         facts = {"path": str(target), "world": made.name, "version": made.world.scenario.version or None}

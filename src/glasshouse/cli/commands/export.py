@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from glasshouse.cli.drawing.screen import Screen, counted, print_json
+from glasshouse.cli.file_errors import writing
 from glasshouse.cli.options import JsonOption, RoleName, StoreOption, argument, flag, option
 from glasshouse.cli.store_reader import StoreReader, contents_of, read_store
 from glasshouse.errors import Refused
@@ -83,7 +84,8 @@ def _shared(
         run_id, _ = await reader.run_or_session(name)
         made = await reader.terrarium.share(run_id, minds=minds, first=first, last=last, verify=verify)
         file = path or Path(made.name)
-        file.write_bytes(made.content)
+        with writing(file):
+            file.write_bytes(made.content)
         role = RoleName.AUDIENCE if minds else RoleName.SPECTATOR
         about = {"path": str(file), "run_id": run_id, "role": role.value}
         return {**about, "events": made.events, "bytes": len(made.content)}
