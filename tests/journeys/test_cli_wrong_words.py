@@ -142,3 +142,21 @@ def test_nothing_in_a_pipe_is_no_file_to_import(tmp_path: Path) -> None:
 
     assert refused.returncode == 3
     assert refused.stderr.startswith("glasshouse: Standard input is empty: there is nothing to import.")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("play inn --rng-seed x", "'--rng-seed': 'x' is no whole number."),
+        ("play inn --turns 0", "'--turns': '0' is too small: the least is 1."),
+        ("play inn --max-usd x", "'--max-total-usd' / '--max-usd': 'x' is no number."),
+        ("search acorn --lines x", "'--lines': 'x' is no whole number."),
+        ("new world inn --contest foo", "'--contest': 'foo' is not one of 'none', 'judged', 'versus'."),
+        ("leaderboard --by foo", "'--by': 'foo' is not one of 'creature', 'team', 'model'."),
+    ],
+)
+def test_a_wrong_value_of_an_option_is_told_in_plain_words(tmp_path: Path, command: str, words: str) -> None:
+    result = run(*command.split(), cwd=tmp_path)
+
+    assert result.returncode == 2
+    assert result.stderr.rstrip().endswith(f"Error: Invalid value for {words}")
