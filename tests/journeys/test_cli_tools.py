@@ -100,11 +100,11 @@ def test_with_json_what_code_of_a_world_prints_goes_to_standard_error(
     if command[0] != "play":
         run("play", "pier-post", "--turns", "1", cwd=tmp_path, **allowed)
 
-    told = run(*command, "--json", cwd=tmp_path, **allowed)
+    result = run(*command, "--json", cwd=tmp_path, **allowed)
 
-    assert told.returncode == 0
-    assert [*map(json.loads, told.stdout.splitlines())]
-    assert "The pan moves." in told.stderr
+    assert result.returncode == 0
+    assert [*map(json.loads, result.stdout.splitlines())]
+    assert "The pan moves." in result.stderr
 
 
 class Clerk(Agent):

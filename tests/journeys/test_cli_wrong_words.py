@@ -71,9 +71,9 @@ def test_a_path_that_is_no_world_is_told_from_a_name_that_is_none(tmp_path: Path
     )
 
     assert {result.returncode for result in (file, folder, nowhere, name)} == {3}
-    assert "there is no scenario.yaml in notes.txt" in file.stderr
+    assert "notes.txt is no world file. A world is a folder with a scenario.yaml" in file.stderr
     assert "there is no scenario.yaml in ./empty" in folder.stderr
-    assert "there is no folder ./nowhere" in nowhere.stderr
+    assert "There is no file or folder ./nowhere. Check the path." in nowhere.stderr
     assert name.stderr.startswith("glasshouse: no world is called 'nowhere'. There are ")
 
 
@@ -160,3 +160,41 @@ def test_a_wrong_value_of_an_option_is_told_in_plain_words(tmp_path: Path, comma
 
     assert result.returncode == 2
     assert result.stderr.rstrip().endswith(f"Error: Invalid value for {words}")
+
+
+@pytest.mark.parametrize("command", ["check", "play"])
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("gone.yaml", "There is no file gone.yaml. Check the path."),
+        ("worlds/gone.yml", "There is no file worlds/gone.yml. Check the path."),
+        ("worlds/gone", "There is no file or folder worlds/gone. Check the path."),
+        ("gone", "no world is called 'gone'. There are "),
+    ],
+)
+def test_a_path_at_which_nothing_is_is_no_name_of_a_world(
+    tmp_path: Path, command: str, path: str, words: str
+) -> None:
+    result = run(command, path, cwd=tmp_path)
+
+    assert result.returncode == 3
+    assert result.stderr.startswith(f"glasshouse: {words}")
+
+
+def test_a_world_file_that_is_found_by_its_ending_is_still_found(tmp_path: Path) -> None:
+    (tmp_path / "worlds").mkdir()
+    (tmp_path / "worlds" / "pond.yaml").write_text("opening: Fog.\ncast: [frog]\ngovernor: {max_turns: 2}\n")
+    (tmp_path / "worlds" / "frog.yaml").write_text("name: frog\nschedule: {tick_every: 1}\n")
+
+    result = run("play", "pond.yaml", "--turns", "1", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_packed_world_is_installed_before_it_is_played(tmp_path: Path) -> None:
+    run("worlds", "pack", "one-odd-acorn", "--to", "acorn.world.zip", cwd=tmp_path)
+
+    result = run("play", "acorn.world.zip", cwd=tmp_path)
+
+    assert result.stderr.startswith("glasshouse: acorn.world.zip is a packed world. Install it: ")
+    assert "worlds add acorn.world.zip\n" in result.stderr

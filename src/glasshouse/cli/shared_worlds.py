@@ -17,6 +17,7 @@ from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.file_errors import writing
 from glasshouse.cli.model_choice import agrees, is_asked
 from glasshouse.cli.program import PROGRAM, program_called
+from glasshouse.cli.world_path import check_world
 from glasshouse.errors import Refused
 from glasshouse.manifests.loading import load_world, problems_in, warnings_in
 from glasshouse.manifests.problem import Problem
@@ -43,6 +44,7 @@ class Agreement(NamedTuple):
 
 def write_pack(world: str, file: Path | None, *, as_json: bool) -> None:
     """Write a world into one file, and say what is in it."""
+    check_world(world)
     made = packed_world(load_world(find_world(world).absolute()))
     content = packed(made.name, made.files)
     target = file or Path(f"{made.name}{PACK_ENDING}")

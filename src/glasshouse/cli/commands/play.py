@@ -17,6 +17,7 @@ from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import flag, option
 from glasshouse.cli.program import program_called
 from glasshouse.cli.tool_servers import tool_names
+from glasshouse.cli.world_path import check_world
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import load_world
 
@@ -84,6 +85,7 @@ def play(
         watch_live(request, world, run_id)
     elif world is not None:
         # Read at once, so that an invalid world creates no store.
+        check_world(world)
         loaded = load_world(world, tools=tool_names(request.tool_servers))
         play_new(request, loaded, seed, rng_seed or 0, run_id, limits)
     else:
