@@ -36,16 +36,19 @@ def check_code_of_world(world: LoadedWorld, minds: Minds) -> None:
 
 def check_code_of_creatures(folded: Folded, creatures: Iterable[CreatureState], minds: Minds) -> None:
     """Refuse to continue creatures whose own tools or agents, or the referee of whose run, cannot be loaded."""
-    tools: dict[str, dict[str, None]] = {}
+    referees = dict[tuple[str | None, str | None], None]()
+    tools = dict[str, dict[str, None]]()
     for creature in creatures:
         purse = folded.runs.purses.get(creature.run_id or "")
+        if purse is not None:
+            referees[purse.playbill.competition.referee, purse.folder] = None
         if purse is not None and purse.folder is not None:
             tools.setdefault(purse.folder, {}).update(dict.fromkeys(folded.world.facts_of(creature).tools))
-        if purse is not None:
-            _check_referee(purse.playbill.competition.referee, purse.folder)
         manifest = folded.world.facts_of(creature).manifest
         if manifest.get("played_by") is not None and not creature.played_by_code:
             minds.check(Manifest.model_validate(manifest))
+    for referee, folder in referees:
+        _check_referee(referee, folder)
     for folder, names in tools.items():
         _check_tools(names, folder)
 
