@@ -85,8 +85,8 @@ class Terrarium:
     random ids. A path opens a SQLite store. `models` may be a text, such as "ollama" or the path of a models.yaml;
     then what it means is looked up when the terrarium is opened, and `pacing` is `free` unless it is given.
 
-    `strict` is for debugging: what an agent raises is raised to whoever drives, and its act stays due; otherwise it is
-    recorded as `agent.failed`, and the others continue. `agents` play, by handle, the creatures that are added or
+    `strict` is for debugging: what an agent raises, or a Python tool that is not built in, is raised to whoever drives,
+    and the act stays due. Otherwise an agent's is recorded as `agent.failed`, a tool's is its answer, and the play continues. `agents` play, by handle, the creatures that are added or
     opened with a world, and those that were added with an agent; of these, those without one wait (see `attach`).
     """
 
@@ -750,6 +750,16 @@ def is_edited(terrarium: Terrarium, run_id: str, *, world: WorldsNow = None) -> 
     """Whether the scenario on disk differs from the one that a run was opened from. `world` says where it is now, if it
     has moved."""
     return recipes.is_edited(folded_of(terrarium), run_id, world, terrarium._parts.tools.names())
+
+
+def check_code(terrarium: Terrarium, run_ids: Iterable[str]) -> None:
+    """Refuse to continue runs in place if code of their worlds may not run here, or cannot be loaded."""
+    terrarium._archive.check_code(run_ids)
+
+
+def check_code_on_disk(terrarium: Terrarium, run_ids: Iterable[str], *, world: WorldsNow = None) -> None:
+    """Refuse to resume runs from their worlds on disk if code of these may not run here, or cannot be loaded."""
+    terrarium._archive.check_code_on_disk(run_ids, world)
 
 
 def span_of(terrarium: Terrarium, event_id: str) -> tuple[str, str] | None:

@@ -63,6 +63,13 @@ class Terminal:
     def press(self, keys: str) -> None:
         os.write(self._mine, keys.encode())
 
+    def wait_for_lines(self, *, are_read: bool) -> None:
+        """Wait until the command reads whole lines, or keys again."""
+        until = time.monotonic() + journey_seconds_max
+        while bool(self.state[3] & termios.ICANON) is not are_read:
+            assert time.monotonic() < until, f"the terminal is not set: {self.shown!r}"
+            self._read()
+
     def end(self, keys: str = "") -> int:
         """Read to the end, pressing these keys for as long as it lasts; the exit code."""
         until = time.monotonic() + journey_seconds_max

@@ -1,12 +1,22 @@
 """Each command in a process that is started for it: it imports what it needs by itself, and does its work."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
 from glasshouse.cli.app import app
-from tests.journeys.commanding import OPEN, ROOTS, WOOD, run, run_anew
+from tests.journeys.commanding import (
+    GLASSHOUSE,
+    OPEN,
+    ROOTS,
+    WOOD,
+    environment,
+    journey_seconds_max,
+    run,
+    run_anew,
+)
 
 WORDS: dict[str, tuple[str, ...]] = {
     "tour": (),
@@ -64,3 +74,36 @@ def test_a_command_works_in_a_process_that_is_started_for_it(name: str, own_stor
     assert result.returncode == 0, result.stderr
     assert bool(result.stderr) is (name in TELLS_PROGRESS), result.stderr
     assert result.stdout
+
+
+ALL_CLOSED = "<&- >&- 2>&-"
+
+
+@pytest.mark.parametrize(
+    ("closed", "words"),
+    [
+        (">&-", ("play", "twenty-sprouts", "--turns", "1")),
+        (">&-", ("worlds",)),
+        (">&-", ("check", "twenty-sprouts")),
+        ("<&-", ("runs",)),
+        (">&-", ("runs",)),
+        ("2>&-", ("runs",)),
+        (ALL_CLOSED, ("play", "twenty-sprouts", "--turns", "1")),
+        (ALL_CLOSED, ("why", "last")),
+    ],
+)
+def test_a_command_works_where_standard_streams_are_closed(
+    closed: str, words: tuple[str, ...], own_store: Path
+) -> None:
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *GLASSHOUSE, *words],
+        env=environment(GLASSHOUSE_STORE=str(own_store)),
+        cwd=own_store.parent,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=journey_seconds_max,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert bool(ended.stdout) is (closed in {"<&-", "2>&-"})

@@ -247,6 +247,8 @@ def test_on_a_terminal_the_header_says_how_far_it_was(store: str, middle: str) -
         (["--remove", "nobody"], "no creature is called 'nobody'."),
         (["--add", "nothing.yaml"], "There is no file nothing.yaml."),
         (["--disturb", " "], "The visitor says nothing."),
+        (["--at", "{middle}", "--replace", ""], "The line is replaced by nothing."),
+        (["--at", "{middle}", "--replace", " "], "The line is replaced by nothing."),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_words_and_makes_nothing(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.commanding import GLASSHOUSE, ROOTS, WOOD, environment, objects, run
+from tests.journeys.commanding import GLASSHOUSE, ROOTS, WOOD, environment, journey_seconds_max, objects, run
 from tests.web.packed import record_in
 
 
@@ -176,3 +176,54 @@ def test_a_run_becomes_a_page_named_after_its_world(store: str, tmp_path: Path) 
     ):
         refused = run("export", ROOTS, *words, "--store", store, cwd=tmp_path)
         assert (refused.returncode, reason in refused.stderr) == (3, True)
+
+
+def test_a_file_goes_from_one_store_to_another_through_a_pipe(store: str, tmp_path: Path) -> None:
+    sending = subprocess.run(
+        [*GLASSHOUSE, "export", ROOTS, "-", "--store", store],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        timeout=journey_seconds_max,
+        check=False,
+    )
+    taking = subprocess.run(
+        [*GLASSHOUSE, "import", "-", "--store", "other.glasshouse"],
+        cwd=tmp_path,
+        env=environment(),
+        input=sending.stdout,
+        capture_output=True,
+        timeout=journey_seconds_max,
+        check=False,
+    )
+
+    assert (sending.returncode, taking.returncode) == (0, 0), sending.stderr + taking.stderr
+    assert sending.stderr.startswith(b"glasshouse: standard output: ")
+    assert [path.name for path in tmp_path.iterdir() if path.name == "-"] == []
+
+
+def test_a_page_goes_through_a_pipe_too_and_json_beside_it_is_refused(store: str, tmp_path: Path) -> None:
+    page = run("export", ROOTS, "-", "--html", "--store", store, cwd=tmp_path)
+    both = run("export", ROOTS, "-", "--json", "--store", store, cwd=tmp_path)
+
+    assert page.stdout.lower().startswith("<!doctype html>")
+    assert (both.returncode, both.stdout) == (3, "")
+    assert both.stderr.startswith("glasshouse: The file and --json both go to standard output.")
+
+
+def test_an_ending_counts_in_any_letter_case_and_an_unknown_one_is_refused(
+    store: str, tmp_path: Path
+) -> None:
+    page = run("export", ROOTS, "night.HTML", "--store", store, cwd=tmp_path)
+    lines = run("export", ROOTS, "night.JSONL", "--store", store, cwd=tmp_path)
+    other = run("export", ROOTS, "night.foo", "--store", store, cwd=tmp_path)
+
+    assert (page.returncode, lines.returncode) == (0, 0)
+    assert (tmp_path / "night.HTML").read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+    assert (tmp_path / "night.JSONL").read_bytes().startswith(b'{"glass"')
+    assert run("import", "night.JSONL", "--store", "other.glasshouse", cwd=tmp_path).returncode == 0
+    assert other.returncode == 3
+    assert other.stderr.startswith(
+        "glasshouse: No file that ends in .foo is written. Name one that ends in .glass, .jsonl or .html."
+    )
+    assert not (tmp_path / "night.foo").exists()

@@ -214,7 +214,7 @@ def test_a_full_disk_stops_the_grid_in_words_and_the_same_command_continues(
     again = run("grid", "night.yaml", "--json", cwd=tmp_path)
 
     assert result.returncode == 3
-    assert "journal.jsonl: No space left on device. Make room" in " ".join(result.stderr.split())
+    assert "journal.jsonl: the disk is full. Make room" in " ".join(result.stderr.split())
     assert "Traceback" not in result.stderr
     assert (again.returncode, said(again)[-1]["done"]) == (0, 4), again.stderr
 

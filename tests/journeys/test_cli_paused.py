@@ -79,7 +79,7 @@ def test_a_limit_that_pauses_says_how_to_go_on(booth: Path) -> None:
     assert played.returncode == 4
     (_expectation, sentence) = played.stderr.splitlines()
     assert "The run reached its limit max_turns. Branch it with a higher limit to continue." in sentence
-    assert run("branch", "last", "--max-turns", "3", "--no-play", cwd=booth).returncode == 0
+    assert run("branch", "last", "--max-turns", "3", "--no-play", cwd=booth, **ALLOWED).returncode == 0
 
 
 def test_at_a_terminal_r_tries_again_and_q_leaves_it_paused(booth: Path) -> None:

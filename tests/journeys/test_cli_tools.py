@@ -1,13 +1,17 @@
 """Tools on the real command line: `check` knows which there are, a world with its own tool plays and verifies."""
 
 import asyncio
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from glasshouse import Agent, Draft, Manifest, Moment, SqliteStore, Terrarium
 from tests.journeys.commanding import ESCAPE, objects, on_a_terminal, run
+
+POST_OFFICE = Path(__file__).parents[2] / "examples/tutorial/4-a-tool-and-a-team/worlds/pier-post"
 
 SEA = '''"""Tools of the harbour."""
 
@@ -28,6 +32,15 @@ def harbour(folder: Path, tools: str) -> Path:
         f"name: pilot\nschedule: {{tick_every: 1}}\ntools: {tools}\n", encoding="utf-8"
     )
     (world / "sea.py").write_text(SEA, encoding="utf-8")
+    return world
+
+
+def post_office(folder: Path, first_line: str) -> Path:
+    """The tutorial's world, in which the letter scale uses a tool of the world; it begins with this line."""
+    world = folder / "pier-post"
+    shutil.copytree(POST_OFFICE, world)
+    tariff = (world / "tariff.py").read_text(encoding="utf-8")
+    (world / "tariff.py").write_text(tariff.replace("return f", f"{first_line}; return f"), encoding="utf-8")
     return world
 
 
@@ -59,6 +72,39 @@ def test_code_beside_a_world_runs_only_where_it_is_allowed(tmp_path: Path) -> No
     assert (
         run("play", "one-odd-acorn", "--turns", "1", cwd=tmp_path).returncode == 0
     )  # It comes with Glasshouse.
+
+
+@pytest.mark.parametrize("raised", ["ValueError('No moon.')", "FileNotFoundError('No moon.')"])
+def test_strict_stops_with_the_traceback_of_a_tool_and_the_act_stays_due(tmp_path: Path, raised: str) -> None:
+    world, allowed = post_office(tmp_path, f"raise {raised}"), {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
+
+    strict = run("play", str(world), "--strict", cwd=tmp_path, **allowed)
+    events = objects("show", "last", "--ledger", cwd=tmp_path)
+    lenient = run("play", "--continue", "last", cwd=tmp_path, **allowed)
+
+    assert strict.returncode == 1
+    assert 'tariff.py", line ' in strict.stderr
+    assert strict.stderr.rstrip().endswith(f"{raised.partition('(')[0]}: No moon.")
+    assert events[-1]["kind"] == "tool.called"
+    assert lenient.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "command", [("play", "pier-post"), ("resume", "last"), ("branch", "last", "--max-turns", "12")]
+)
+def test_with_json_what_code_of_a_world_prints_goes_to_standard_error(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    post_office(tmp_path / "worlds", "print('The pan moves.')")
+    allowed = {"GLASSHOUSE_ALLOW_WORLD_CODE": "1"}
+    if command[0] != "play":
+        run("play", "pier-post", "--turns", "1", cwd=tmp_path, **allowed)
+
+    result = run(*command, "--json", cwd=tmp_path, **allowed)
+
+    assert result.returncode == 0
+    assert [*map(json.loads, result.stdout.splitlines())]
+    assert "The pan moves." in result.stderr
 
 
 class Clerk(Agent):
@@ -140,3 +186,33 @@ def test_why_tells_tools_in_words(used: str) -> None:
     assert "  asked calculator 3*4, which answered 12\n" in result
     assert "  asked calculator 1/0, which failed\n" in result
     assert facts["links"][0]["tools"][0]["called"]["payload"]["arguments"] == {"expression": "3*4"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("play", "--continue", "r-a"),
+        ("resume", "r-a"),
+        ("resume", "r-a", "--as-was"),
+        ("branch", "r-a", "--at", "2"),
+    ],
+)
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_forbidden_code_is_refused_before_a_run_continues_and_nothing_is_changed(
+    tmp_path: Path, command: tuple[str, ...], is_edited: bool
+) -> None:
+    world = harbour(tmp_path, "[sea.py:tide]")
+    run("play", str(world), "--run-id", "r-a", "--turns", "1", cwd=tmp_path, GLASSHOUSE_ALLOW_WORLD_CODE="1")
+    if is_edited:
+        scenario = (world / "scenario.yaml").read_text(encoding="utf-8")
+        (world / "scenario.yaml").write_text(f"title: Another\n{scenario}", encoding="utf-8")
+    before = run("runs", "--json", cwd=tmp_path).stdout, run("show", "r-a", "--json", cwd=tmp_path).stdout
+
+    forbidden = run(*command, cwd=tmp_path)
+
+    after = run("runs", "--json", cwd=tmp_path).stdout, run("show", "r-a", "--json", cwd=tmp_path).stdout
+    assert (forbidden.returncode, forbidden.stdout) == (3, "")
+    assert (
+        f"{world / 'sea.py'}: this tool would run Python code, which is not allowed here." in forbidden.stderr
+    )
+    assert after == before

@@ -334,6 +334,24 @@ def test_ctrl_c_while_a_line_is_typed_gives_the_terminal_back(tmp_path: Path) ->
     assert "Traceback" not in seat.shown
 
 
+def test_ctrl_d_at_the_prompt_sends_nothing_and_the_keys_still_work(tmp_path: Path) -> None:
+    with Terminal("play", WOOD, "--turns", "3", cwd=tmp_path) as seat:
+        seat.wait_for("i disturb")
+        seat.press("i")
+        seat.wait_for("A number, or a line of your own")
+        seat.wait_for_lines(are_read=True)
+        seat.press("\x04")
+        seat.wait_for_lines(are_read=False)
+        seat.press(" ")
+        seat.wait_for("paused")
+        code = seat.end(keys="q")
+
+    events = objects_in(run("show", "last", "--ledger", "--json", cwd=tmp_path).stdout)
+    assert code == 0
+    assert [event["payload"]["reason"] for event in events if event["kind"] == "run.finished"] == ["stopped"]
+    assert "user.injected" not in {event["kind"] for event in events}
+
+
 def test_a_guest_watches_what_another_process_plays_and_may_throw_something_in(tmp_path: Path) -> None:
     with Terminal("play", WOOD, cwd=tmp_path) as seat:
         seat.wait_for("i disturb")

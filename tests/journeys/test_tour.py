@@ -194,7 +194,7 @@ def test_a_full_disk_behind_the_output_is_told_in_words() -> None:
         )
 
     assert toured.returncode == 3
-    assert "No space left" in toured.stderr
+    assert "the disk is full. Make room" in toured.stderr
     assert "Traceback" not in toured.stderr
 
 

@@ -21,6 +21,7 @@ from glasshouse.cli import begin_command, begin_to_end
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.exits import errors_in_words
 from glasshouse.cli.program import examples_to_paste
+from glasshouse.cli.usage_errors import values_in_words
 from glasshouse.cli.watched.watching_options import watched
 
 COMMANDS: Final = {
@@ -101,7 +102,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
-        with errors_in_words():
+        with errors_in_words(), values_in_words():
             return super().invoke(ctx)
 
 

@@ -16,6 +16,7 @@ from typing import Final
 
 import typer
 
+from glasshouse.cli.file_errors import in_words
 from glasshouse.cli.program import commands_to_paste
 from glasshouse.cli.prose import say
 from glasshouse.errors import GlasshouseError
@@ -47,10 +48,10 @@ def errors_in_words() -> Iterator[None]:
         _close_standard_output()
         raise typer.Exit from closed
     except OSError as error:
+        if "--strict" in sys.argv:  # It may be of an agent or of a tool: its traceback is asked for.
+            raise
         _close_standard_output()
-        file = f"{error.filename}: " if error.filename else ""
-        reason = f"{file}{error.strerror or error}."
-        say(f"glasshouse: {reason} Make room or choose another path, then try again.", file=sys.stderr)
+        say(f"glasshouse: {in_words(error)}", file=sys.stderr)
         raise typer.Exit(REFUSED) from error
 
 

@@ -20,6 +20,7 @@ from glasshouse.cli.command_line import checked_settings
 from glasshouse.cli.loading_line import LoadingLine
 from glasshouse.cli.options import pairs
 from glasshouse.cli.program import commands_to_paste
+from glasshouse.cli.standard_output import standard_output
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import FREE, Price
 from glasshouse.settings import models_file
@@ -73,7 +74,7 @@ class ModelChoice:
 
 def is_asked() -> bool:
     """Whether somebody sits at a terminal and can answer."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    return sys.stdin is not None and sys.stdin.isatty() and standard_output().isatty()
 
 
 def agrees(question: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+
+from glasshouse.cli.standard_output import standard_output
 
 if TYPE_CHECKING:  # Every command knows the paces; listing worlds must not load the views for that.
     from glasshouse.views.transcript import TranscriptLine
@@ -24,7 +25,7 @@ class Pace(StrEnum):
 
 def pace_here(wanted: Pace | None) -> Pace:
     """The requested pace; by default a reader's pace on a terminal, and fast in a pipe."""
-    return wanted or (Pace.READING if sys.stdout.isatty() else Pace.FAST)
+    return wanted or (Pace.READING if standard_output().isatty() else Pace.FAST)
 
 
 def seconds_for(line: TranscriptLine) -> float:

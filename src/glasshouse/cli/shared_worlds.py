@@ -15,9 +15,11 @@ from typing import Any, Final, NamedTuple
 
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
+from glasshouse.cli.file_errors import writing
 from glasshouse.cli.model_choice import agrees, is_asked
 from glasshouse.cli.program import PROGRAM, program_called
 from glasshouse.cli.prose import say
+from glasshouse.cli.world_path import check_world
 from glasshouse.errors import Refused
 from glasshouse.manifests.loading import load_world, problems_in, warnings_in
 from glasshouse.manifests.problem import Problem
@@ -44,10 +46,12 @@ class Agreement(NamedTuple):
 
 def write_pack(world: str, file: Path | None, *, as_json: bool) -> None:
     """Write a world into one file, and say what is in it."""
+    check_world(world)
     made = packed_world(load_world(find_world(world).absolute()))
     content = packed(made.name, made.files)
     target = file or Path(f"{made.name}{PACK_ENDING}")
-    _write_whole(target, content)
+    with writing(target):
+        _write_whole(target, content)
     digest = sha256(content).hexdigest()
     if is_bundled(made.name):
         say(f"glasshouse: {_of_bundled_name(made.name)}", file=sys.stderr)

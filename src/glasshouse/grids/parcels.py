@@ -17,8 +17,8 @@ from glasshouse.grids.executors import Terms
 from glasshouse.grids.grid_models import GridModels
 from glasshouse.grids.variants import files_beside
 from glasshouse.manifests.world_folders import folder_of
+from glasshouse.runtime.conducting.world_code import check_code_beside
 from glasshouse.runtime.minds.code_beside import BUNDLED, bring_world
-from glasshouse.runtime.stage import check_code_beside
 from glasshouse.settings import value_of
 
 

@@ -21,13 +21,15 @@ from glasshouse.events.payloads import CreatureStarted, RunStarted, SessionForke
 from glasshouse.events.recorded_fields import is_public_part
 from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.runtime.acts.routes import Routes
+from glasshouse.runtime.conducting.world_code import check_code_of_creatures, check_code_of_world
 from glasshouse.runtime.grants import birth_granted, opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import session_file
+from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.past.curtain import CurtainReader
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past_world import Past, Pasts
-from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, recipes_of
+from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, recipes_of, scenarios_now
 from glasshouse.runtime.past.regrow import Recipe, restate_of, resume_of
 from glasshouse.runtime.past.stories import Stories
 from glasshouse.runtime.past.what_if import WhatIf, births_in, changed, check_line
@@ -59,12 +61,15 @@ labels_max: Final = 16
 class Archive:
     """Reads histories, and begins new sessions from them."""
 
-    def __init__(self, house: House, routes: Routes, tools: Toolbox, run_of: Callable[[str], Run]) -> None:
+    def __init__(
+        self, house: House, routes: Routes, tools: Toolbox, minds: Minds, run_of: Callable[[str], Run]
+    ) -> None:
         self._house = house
         self._ledger = house.ledger
         self._routes = routes
         self._run_of = run_of
         self._tools = tools
+        self._minds = minds
         self._pasts = Pasts(house.history)
         other_houses = OtherHouses(house.store, house.ledger)
         self.why_reader = WhyReader(house.history, other_houses)
@@ -252,6 +257,11 @@ class Archive:
         }
         recipes = recipes_of(past, session_id, world, tools, lambda: self._new_run_for(past), started, births)
         for old, recipe in recipes.items():
+            if recipe.world is None:
+                members = [creature for creature in past.creatures if creature.run_id == old]
+                check_code_of_creatures(past.folded, members, self._minds)
+            else:
+                check_code_of_world(recipe.world, self._minds)
             opening = await self._granted_again(past, recipe)
             if recipe.world is not None:
                 self._routes.keep_script(recipe.world)
@@ -259,6 +269,20 @@ class Archive:
         intent = resume_of(past, recipes)
         await self._ledger.change(intent)
         return self._run_of(intent.runs[0].new)
+
+    def check_code(self, run_ids: Iterable[str]) -> None:
+        """Refuse to continue runs in place if code of their worlds may not run here, or cannot be loaded."""
+        world = self._ledger.world
+        members = [creature for run_id in run_ids for creature in world.creatures_of(run_id)]
+        check_code_of_creatures(self._ledger.folded, members, self._minds)
+
+    def check_code_on_disk(self, run_ids: Iterable[str], world: WorldsNow) -> None:
+        """Refuse to resume runs from their worlds on disk if code of these may not run here, or cannot be loaded."""
+        purses = self._ledger.folded.runs.purses
+        opened = [purses[run_id] for run_id in run_ids if run_id in purses and purses[run_id].playbill.name]
+        for scenario in scenarios_now(opened, world, self._tools.names()):
+            if scenario is not None:
+                check_code_of_world(scenario, self._minds)
 
     async def _granted_again(self, past: Past, recipe: Recipe) -> OpenRun:
         """The opening of a resumed run. Who had a tool of a server keeps it as it was granted; other tools are new."""
@@ -275,6 +299,7 @@ class Archive:
             for birth in births_in(past, what_if)
         ]
         lines = changed(past, what_if, births)
+        check_code_of_creatures(past.folded, past.creatures, self._minds)
         with_models_now = self._routes.with_models_now
         recorded = await self._started_in(past)
         started = {run_id: with_models_now(past.folded, start) for run_id, start in recorded.items()}

@@ -79,7 +79,7 @@ class Parts:
             models,
             routes.route_of,
             self.minds.of,
-            ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks),
+            ToolAccess(ledger, tools, answers, event, warm_lines, reservations, hooks, is_strict=strict),
             answers,
             BatchWorlds(house.store, event),
             LongMemory(house.store, ledger, event),
@@ -96,7 +96,7 @@ class Parts:
         self.stage = Stage(
             house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make, models
         )
-        self.archive = Archive(house, routes, self.tools, self.stage.run_of)
+        self.archive = Archive(house, routes, self.tools, self.minds, self.stage.run_of)
 
 
 def _guest_in(house: House, store: Store, clock: Clock) -> Guest | None:

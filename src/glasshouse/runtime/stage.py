@@ -26,14 +26,13 @@ from glasshouse.runtime.acts.recorded_answers import RecordedAnswers
 from glasshouse.runtime.acts.routes import Routes
 from glasshouse.runtime.capabilities import Pacing
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
-from glasshouse.runtime.conducting.endings import referee_named
 from glasshouse.runtime.conducting.order import Conducted, DriveProgress, Free, Lockstep
+from glasshouse.runtime.conducting.world_code import check_code_of_world
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.grants import opening_granted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.inbox.lines import InboxReader
 from glasshouse.runtime.inbox.requests import Edit
-from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
 from glasshouse.runtime.ports import OnText, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, Thinking, run_of
@@ -44,7 +43,6 @@ from glasshouse.world.decisions.intents import Inject, Member, MoveRun, OpenRun
 from glasshouse.world.state.ids import the_creature, the_run
 
 if TYPE_CHECKING:
-    from glasshouse.manifests.loading import LoadedWorld
     from glasshouse.runtime.past.recipes import AnyWorld
 
 
@@ -114,9 +112,7 @@ class Stage:
             advice = "Give its name, its path, or a LoadedWorld."
             check_type("open_world()", world, LoadedWorld, "a world", advice)
             check_tools(loaded := world, names)
-        check_code_beside(loaded)
-        for manifest in loaded.manifests.values():
-            self._minds.check(manifest)
+        check_code_of_world(loaded, self._minds)
         opening = opening_of(
             loaded,
             run_id=run_id or self._house.new_run_id(),
@@ -289,15 +285,3 @@ class Stage:
             self._listening.cancel()
             await asyncio.wait([self._listening])
         await self._conductor.close()
-
-
-def check_code_beside(world: LoadedWorld) -> None:
-    """Refuse a world whose own referee or tools cannot be loaded, before anything is written."""
-    folder = None if world.path is None else str(world.path)
-    if world.scenario.competition.referee is not None:
-        referee_named(world.scenario.competition.referee, folder)
-    if folder is None:
-        return
-    tools = [name for manifest in world.manifests.values() for name in manifest.tools if ":" in name]
-    for name in dict.fromkeys(tools):
-        function_beside(folder, name, "tool", "it takes what a model gives it, and gives back data.")

@@ -71,6 +71,8 @@ class ToolContext:
     before_commit: BeforeCommit | None = None
     recall: Recall | None = None
     """Searches the caller's long memory; None if it has none. In a replay, the lines on record are read and checked instead."""
+    is_strict: bool = False
+    """Whether what a program's own tool raises is raised to whoever drives, instead of being its answer."""
     returned: Event | None = None
     """The `tool.returned` event, once it is written; an edit writes it in the same batch."""
 

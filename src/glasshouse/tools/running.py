@@ -1,6 +1,6 @@
 """Running a Python tool: bounded in time and size, and unable to break anything else.
 
-Always holds: every call gets an answer. An exception, a timeout, or a result that is too large or not data becomes a
+Always holds: every call gets an answer, unless it is strict, which is for debugging. An exception, a timeout, or a result that is too large or not data becomes a
 failure with a message. A plain function runs in its own thread. If it does not end in time, the thread is abandoned,
 because Python cannot stop a thread.
 """
@@ -33,8 +33,8 @@ threads_left_behind_max: Final = 16
 _left_behind: set[threading.Thread] = set()
 
 
-async def run_tool(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
-    """Run a tool and return its answer."""
+async def run_tool(tool: Tool[..., Any], arguments: Json, *, is_strict: bool = False) -> ToolAnswer:
+    """Run a tool and return its answer. With `is_strict`, what the tool raises is raised."""
     _left_behind.difference_update([thread for thread in _left_behind if not thread.is_alive()])
     if not tool.is_async and len(_left_behind) >= threads_left_behind_max:
         return _failure(f"{tool.name} is not to be had now: too many calls before it have not ended.")
@@ -54,7 +54,10 @@ async def run_tool(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
         return _failure(f"{tool.name} gave up by itself.")
     wrong = running.exception()
     if wrong is not None:
-        return _failure(fault_in_words(wrong.__cause__ or wrong if isinstance(wrong, _Left) else wrong))
+        raised = wrong.__cause__ or wrong if isinstance(wrong, _Left) else wrong
+        if is_strict:
+            raise raised if isinstance(raised, Exception) else wrong
+        return _failure(fault_in_words(raised))
     return _answer(tool, running.result())
 
 

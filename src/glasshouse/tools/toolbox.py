@@ -61,7 +61,10 @@ class Toolbox:
         if call.tool not in granted:
             known = ", ".join(granted) or "none"
             return ToolAnswer(is_ok=False, text=f"You may not use {call.tool}. Your tools: {known}.")
-        return await run_tool(granted[call.tool], call.arguments)
+        used = granted[call.tool]
+        # A built-in tool says by an exception what is wrong with its arguments.
+        is_strict = context.is_strict and not any(used is built_in for built_in in BUILT_IN)
+        return await run_tool(used, call.arguments, is_strict=is_strict)
 
     def _granted(self, folded: Folded, creature: CreatureState) -> dict[str, AnyTool]:
         purse = folded.runs.purses.get(creature.run_id or "")

@@ -18,6 +18,7 @@ from glasshouse.cli.options import JsonOption, ToolsOption, argument
 from glasshouse.cli.prose import say
 from glasshouse.cli.shared_worlds import contents_of_pack, problems_of_pack
 from glasshouse.cli.tool_servers import in_words, servers_here, servers_of_world, tool_names
+from glasshouse.cli.world_path import check_world
 from glasshouse.manifests.loading import load_world, problems_in, warnings_in
 from glasshouse.manifests.world_folders import find_world, is_scenario, scenario_in
 from glasshouse.manifests.yaml_source import shown_path
@@ -47,7 +48,11 @@ def check(
       glasshouse check my-world.world.zip                    a packed world, and what it brings
       glasshouse check my-world --json                       by name; one problem a line
     """
-    checked = Path(path) if os.path.exists(path) else find_world(path)
+    # Unlike Path.exists, this passes over a folder that must not be read.
+    checked = Path(path)
+    if not os.path.exists(path):
+        check_world(path)
+        checked = find_world(path)
     servers = servers_here(tools_file)
     tools = tool_names(servers)
     is_pack = checked.is_file() and checked.suffix == ".zip"

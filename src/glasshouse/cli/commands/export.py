@@ -5,16 +5,26 @@ A file that was redacted for a role says so.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 import typer
 
 from glasshouse.cli.drawing.screen import Screen, counted, print_json
+from glasshouse.cli.file_errors import writing
 from glasshouse.cli.options import JsonOption, RoleName, StoreOption, argument, flag, option
+from glasshouse.cli.prose import say
 from glasshouse.cli.store_reader import StoreReader, contents_of, read_store
 from glasshouse.errors import Refused
+
+ENDINGS: Final = (".glass", ".jsonl", ".html")
+"""What the name of a file may end in, in any letter case. Without an ending it is a `.glass` file."""
+STANDARD_OUTPUT: Final = Path("-")
 
 
 def export(
@@ -22,7 +32,8 @@ def export(
     path: Path | None = typer.Argument(
         None,
         metavar="PATH",
-        help="The file: .glass, .jsonl for plain lines, or .html for a page, which is named after the world by default.",
+        help="The file: .glass, .jsonl for plain lines, or .html for a page, which is named after the world by default; or - for "
+        "what reads the pipe.",
     ),
     *,
     role: RoleName | None = typer.Option(
@@ -49,8 +60,9 @@ def export(
       glasshouse export last play.glass                      the last run, with everybody's thoughts
       glasshouse export last play.jsonl --as spectator       to read in other tools, without thoughts
       glasshouse export s-1a2b play.glass --as director      a session with everything there is
+      glasshouse export last - | ssh shed glasshouse import -  into a store on another machine
     """
-    html = html or (path is not None and path.suffix == ".html")
+    html = _ending_of(path) == ".html" or html
     if html and role is not None:
         raise Refused("A page is for spectators.", "Leave --as out; --minds adds everybody's thoughts.")
     if not html and (minds or verify or first > 1 or last is not None):
@@ -58,20 +70,64 @@ def export(
             "--minds, --from, --to and --verify belong to --html.", "Add --html, or leave them out."
         )
 
-    facts = read_store(
-        store,
-        _shared(name, path, minds=minds, first=first, last=last, verify=verify)
-        if html
-        else _exported(name, path, role or RoleName.AUDIENCE),
-    )
+    if path == STANDARD_OUTPUT:
+        _check_is_piped(as_json=as_json)
+    with _as_file(path, ".html" if html else ".glass") as file:
+        facts = read_store(
+            store,
+            _shared(name, file, minds=minds, first=first, last=last, verify=verify)
+            if html
+            else _exported(name, file, role or RoleName.AUDIENCE),
+        )
     if as_json:
         print_json(facts)
         return
+    _tell(facts, path)
+
+
+def _ending_of(path: Path | None) -> str:
+    """What a file's name ends in. One that no file is written with is refused."""
+    ending = "" if path is None else path.suffix.lower()
+    if ending not in {"", *ENDINGS}:
+        known = f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        raise Refused(f"No file that ends in {ending} is written.", f"Name one that ends in {known}.")
+    return ending
+
+
+def _tell(facts: dict[str, Any], path: Path | None) -> None:
+    """Say what was written; beside standard output, if the file went there."""
     whose = facts["run_id"] or facts["session_id"]
-    size = f", {facts['bytes'] / 1_000_000:.1f} MB" if html else ""
-    Screen().draw(
-        f"{facts['path']}: {counted(facts['events'], 'event')} of {whose}{size}, as seen by: {facts['role']}."
-    )
+    size = f", {facts['bytes'] / 1_000_000:.1f} MB" if "bytes" in facts else ""
+    where = "standard output" if path == STANDARD_OUTPUT else facts["path"]
+    line = f"{where}: {counted(facts['events'], 'event')} of {whose}{size}, as seen by: {facts['role']}."
+    if path == STANDARD_OUTPUT:
+        say(f"glasshouse: {line}", file=sys.stderr)
+    else:
+        Screen().draw(line)
+
+
+def _check_is_piped(*, as_json: bool) -> None:
+    """Refuse to write a file to standard output if something else is to read there."""
+    if as_json:
+        raise Refused("The file and --json both go to standard output.", "Leave --json out, or name a file.")
+    if sys.stdout.isatty():
+        raise Refused(
+            "A file is not written to a terminal.", "Name one, or send it on: export RUN - > play.glass"
+        )
+
+
+@contextmanager
+def _as_file(path: Path | None, ending: str) -> Iterator[Path | None]:
+    """The path, or in place of standard output a temporary file that is copied there at the end."""
+    if path != STANDARD_OUTPUT:
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"export{ending}"
+        yield file
+        with file.open("rb") as written:
+            shutil.copyfileobj(written, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def _shared(
@@ -83,7 +139,8 @@ def _shared(
         run_id, _ = await reader.run_or_session(name)
         made = await reader.terrarium.share(run_id, minds=minds, first=first, last=last, verify=verify)
         file = path or Path(made.name)
-        file.write_bytes(made.content)
+        with writing(file):
+            file.write_bytes(made.content)
         role = RoleName.AUDIENCE if minds else RoleName.SPECTATOR
         about = {"path": str(file), "run_id": run_id, "role": role.value}
         return {**about, "events": made.events, "bytes": len(made.content)}

@@ -77,6 +77,9 @@ def _as_file(path: Path) -> Iterator[Path]:
             with sys.stdin.buffer if path == STDIN else path.open("rb") as piped:
                 shutil.copyfileobj(piped, copy)
             copy.flush()
+            if not copy.tell():
+                what = "Standard input" if path == STDIN else str(path)
+                raise Refused(f"{what} is empty: there is nothing to import.", "Pipe in what `export` wrote.")
             yield Path(copy.name)
     else:  # Said before a store is made for nothing.
         raise Refused(f"There is no file {path}.", "Check the path.")

@@ -20,6 +20,7 @@ import typer
 from glasshouse.cli.command_line import CommandLine
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import print_json
+from glasshouse.cli.file_errors import writing
 from glasshouse.cli.model_choice import answer_to, is_asked
 from glasshouse.cli.options import JsonOption, option
 from glasshouse.cli.program import examples_to_paste, program_called
@@ -228,10 +229,13 @@ def new_creature(
     among = folder / "creatures" if scenario_in(folder) else folder
     file = among / f"{name}.yaml"
     _check_is_free(file)
-    among.mkdir(exist_ok=True)
     text = Template((TEMPLATES / "creature.yaml").read_text(encoding="utf-8")).substitute(name=as_yaml(name))
     schema = folder / SCHEMAS / CREATURE_SCHEMA
-    _write(file, f"{SCHEMA_LINE}../{SCHEMAS}/{CREATURE_SCHEMA}\n{text}" if schema.is_file() else text)
+    if schema.is_file():
+        text = f"{SCHEMA_LINE}../{SCHEMAS}/{CREATURE_SCHEMA}\n{text}"
+    with writing(folder / file.name):
+        among.mkdir(exist_ok=True)
+        _write(file, text)
     if as_json:
         print_json({"new": "creature", "name": name, "path": str(file), "files": [str(file)]})
     else:

@@ -17,6 +17,7 @@ from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import flag, option
 from glasshouse.cli.program import program_called
 from glasshouse.cli.tool_servers import tool_names
+from glasshouse.cli.world_path import check_world
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.loading import load_world
 
@@ -42,7 +43,9 @@ def play(
     watch: bool = flag("--watch", "Play nothing: show what another process plays in the store."),
     continued: str | None = option("RUN", _CONTINUE, None, "--continue"),
     run_id: str | None = option("ID", "The id of the new run; with --watch, of the run to watch."),
-    strict: bool = flag("--strict", "Stop with the traceback when an agent, a tool or a model raises."),
+    strict: bool = flag(
+        "--strict", "Stop with the traceback when an agent, a model or a tool of your own raises."
+    ),
     models: options.ModelsOption = None,
     model: options.ModelOption = None,
     env_file: options.EnvFileOption = None,
@@ -82,6 +85,7 @@ def play(
         watch_live(request, world, run_id)
     elif world is not None:
         # Read at once, so that an invalid world creates no store.
+        check_world(world)
         loaded = load_world(world, tools=tool_names(request.tool_servers))
         play_new(request, loaded, seed, rng_seed or 0, run_id, limits)
     else:

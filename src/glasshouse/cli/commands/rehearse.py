@@ -27,6 +27,7 @@ from glasshouse.cli.model_choice import ModelChoice
 from glasshouse.cli.options import EnvFileOption, JsonOption, StoreOption, YesOption, argument, option
 from glasshouse.cli.store_reader import open_reader
 from glasshouse.cli.tool_servers import servers_here, servers_of_world, tool_names
+from glasshouse.cli.world_path import check_world
 from glasshouse.contests.expected_cost import expected_of_world
 from glasshouse.contests.measures import Measure
 from glasshouse.contests.recorded_plays import measured_plays, prompting_now
@@ -145,6 +146,8 @@ def rehearse(
     if len(worlds) > worlds_max:
         raise Refused(f"{len(worlds)} worlds do not fit side by side.", f"Name at most {worlds_max}.")
     servers = servers_here()
+    for world in worlds:
+        check_world(world)
     plans = {
         world: Plan(load_world(world, tools=tool_names(servers)), rounds, turns, rng_seed, servers)
         for world in worlds

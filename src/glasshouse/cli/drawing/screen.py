@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshouse.cli.prose import wrapped
+from glasshouse.cli.standard_output import standard_output
 
 _TURNING: Final = {chr(n) for n in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
 """Characters that change the direction of writing."""
@@ -55,7 +56,7 @@ class Screen(Console):
 def print_json(*objects: dict[str, Any]) -> None:
     """Each JSON object on a line of its own, at once."""
     for facts in objects:
-        print(as_json(facts), flush=True)
+        print(as_json(facts), file=standard_output(), flush=True)
 
 
 def facts_of(value: object, *names: str) -> dict[str, Any]:

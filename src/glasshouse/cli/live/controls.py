@@ -106,6 +106,9 @@ class Keys:
             data = os.read(self._descriptor, read_bytes_max)
         except OSError:
             data = b""
+        else:
+            if not data and self._is_line_wanted:
+                data = b"\n"  # Ctrl-D ends a line. Of a terminal that is gone, the next read as a key is empty, too.
         text = self._decoder.decode(data)
         if not data:
             self.is_gone = True
@@ -225,7 +228,7 @@ class Controls(Reader):
             await self._pause()
 
     async def _ask_for_line(self) -> None:
-        """Ask for a line, offering what the world suggests, and say it as the visitor."""
+        """Ask for a line, offering what the world suggests, and say it as the visitor. Ctrl-D is the same as Enter."""
         offered = self._feed.view.run.disturbances
         numbered = [f"  {number}  {one_line(text)}" for number, text in enumerate(offered, start=1)]
         hint = "A number, or a line of your own; Enter sends it, an empty line sends nothing."

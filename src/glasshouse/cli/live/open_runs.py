@@ -37,7 +37,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.missed_beats import missed_beats
 from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium, is_edited
+from glasshouse.terrarium import Terrarium, check_code, check_code_on_disk, is_edited
 from glasshouse.turns.moment.playbill import Beat
 from glasshouse.views.names import last_said
 from glasshouse.views.stage import StageProjection, past_runs
@@ -92,6 +92,8 @@ def continued_run(name: str, command_line: CommandLine) -> Opener:
 
 async def continue_in_place(reader: StoreReader, runs: Iterable[Run]) -> Opened:
     """Runs that were left open, and play in each other's graphs."""
+    runs = tuple(runs)
+    check_code(reader.terrarium, [run.id for run in runs])
     for run in runs:
         if run.status == "paused":
             await reader.terrarium.continue_run(run.id)
@@ -222,6 +224,7 @@ class Resumption:
         if playing:
             if self.is_as_was or not any(is_edited(terrarium, run.id, world=worlds) for run in playing):
                 return await _in_place(terrarium, await continue_in_place(reader, playing))
+            check_code_on_disk(terrarium, [run.id for run in playing], world=worlds)
             for run in playing:
                 await terrarium.finish(run.id, "stopped")
             session_id = await reader.session_at_end_of(playing[0].id)

@@ -66,6 +66,8 @@ class ToolAccess(NamedTuple):
     warm_lines: WarmLines
     reservations: Reservations
     hooks: Hooks | None = None
+    is_strict: bool = False
+    """Whether what a program's own tool raises is raised to whoever drives."""
 
     async def act_so_far(self, due: Due) -> ActSoFar:
         """What an interrupted act had already written; empty for a new act."""
@@ -295,6 +297,7 @@ class ToolUse:
             then=() if then is None else then.on_the_way,
             before_commit=self._access.answers.before_commit,
             recall=self._recall_for(then),
+            is_strict=self._access.is_strict,
         )
         if then is not None and then.cut_off is not None:
             await context.repeat()

@@ -180,7 +180,7 @@ class _FileInTheMaking:
         self._events = 0
         with self._in_words():
             self._raw = self._beside.open("wb")
-        is_plain = path.suffix == ".jsonl"
+        is_plain = path.suffix.lower() == ".jsonl"
         # Without a name and a time in the gzip header, the same session always gives the same bytes.
         self._file = self._raw if is_plain else gzip.GzipFile("", "wb", fileobj=self._raw, mtime=0)
         self._write([msgspec.json.encode(head), *map(msgspec.json.encode, segments)])

@@ -70,7 +70,7 @@ def recipes_of(
     }
     if not purses:
         raise _without_scenario(f"Session {session_id}")
-    scenarios = _scenarios_now(list(purses.values()), given, tools)
+    scenarios = scenarios_now(list(purses.values()), given, tools)
     recipes: Recipes = {}
     for (run_id, purse), now in zip(purses.items(), scenarios, strict=True):
         loaded = _recorded(started[run_id], births[run_id]) if now is None else now
@@ -208,7 +208,7 @@ def _loaded(given: WorldsNow, tools: frozenset[str]) -> list[LoadedWorld]:
     return [load_world(world, tools=tools) if isinstance(world, str | Path) else world for world in worlds]
 
 
-def _scenarios_now(
+def scenarios_now(
     purses: Sequence[Purse], given: WorldsNow, tools: frozenset[str]
 ) -> Sequence[LoadedWorld | None]:
     """The scenario of each run as it is now; none if its record has it. If there are several, given worlds are matched by

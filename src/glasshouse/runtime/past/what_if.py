@@ -58,10 +58,9 @@ class WhatIf:
 
     def recorded(self) -> BranchChange | None:
         """The changes as the ledger keeps them, or None if there are none."""
-        texts = {"replace": self.replace or None, "disturb": self.disturb or None}
         connect, disconnect = [[BranchEdge(*e) for e in edges] for edges in (self.connect, self.disconnect)]
         parts = {"connect": connect, "disconnect": disconnect, "add": [each.as_json() for each in self.add]}
-        fields = {**vars(self), **texts, **parts}
+        fields = {**vars(self), **parts}
         change = converted(fields, BranchChange)
         return None if change == BranchChange() else change
 
@@ -130,6 +129,8 @@ def _lines(past: Past, what_if: WhatIf) -> list[Fact]:
         raise Refused("A line is dropped or replaced, not both.", "Choose one of the two.")
     check_line(at, is_dropped=what_if.drop)
     if what_if.replace is not None:
+        if not what_if.replace.strip():
+            raise Refused("The line is replaced by nothing.", "Write a sentence, or drop the line.")
         payload = {**at.payload, "text": what_if.replace}
         if past.is_said_in_all:
             payload["copy_of"] = SAID_ANEW_IN_ALL_GRAPHS

@@ -71,7 +71,7 @@ _GOES_ON_BEHIND_A_BARGAIN: Final = 0.25
 _INTRODUCED: Final = 0.4
 """How likely somebody says a thing of themselves before what they want."""
 _REMARKED: Final = 0.4
-_WANTED: Final = 0.5
+_WANTED: Final = 0.7
 _GIVEN: Final = 0.6
 """How likely somebody meets an event with what they say of themselves."""
 _ACTS_AT_ONCE: Final = 0.6
