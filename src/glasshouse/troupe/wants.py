@@ -185,7 +185,9 @@ def _first_clause(wants: str) -> str:
 
 def _is_name(clause: str) -> bool:
     first = clause.split(" ", 1)[0]
-    return first[:1].isupper() and not is_a(first.lower(), "verb") and not is_a(first.lower(), "stop")
+    return first[:1].isupper() and not any(
+        is_a(first.lower(), sort) for sort in ("verb", "stop", "noun", "adjective")
+    )
 
 
 def _as_mine(text: str) -> str:

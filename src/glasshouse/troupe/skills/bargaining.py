@@ -414,10 +414,10 @@ class BargainingLine(VotingLine):
         if self._is_confessed:
             yield ("close-sorry" if self._is_culprit else "close-solved"), ""
             return
-        if not (mine or given or rivals or is_decided or self.story.is_secret):
+        is_mystery = self.matter is not None and bool(self.matter.culprit)
+        if not (mine or given or rivals or is_decided or is_mystery or self.story.is_secret):
             yield "close-alone", ""
         moves_seen = {said.move for _, said, _ in self.situation.moves_told}
-        is_mystery = self.matter is not None and bool(self.matter.culprit)
         # Where nobody asks any more, somebody may have owned up out of sight.
         is_open = not {"ask-culprit", "suspect"}.isdisjoint(self._moves_lately()) and not self._is_confessed
         if is_mystery and is_open and not self._is_culprit and "close-culprit" not in moves_seen:

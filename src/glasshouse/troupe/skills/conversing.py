@@ -71,7 +71,7 @@ _GOES_ON_BEHIND_A_BARGAIN: Final = 0.25
 _INTRODUCED: Final = 0.4
 """How likely somebody says a thing of themselves before what they want."""
 _REMARKED: Final = 0.4
-_WANTED: Final = 0.7
+_WANTED: Final = 0.5
 _GIVEN: Final = 0.6
 """How likely somebody meets an event with what they say of themselves."""
 _ACTS_AT_ONCE: Final = 0.6
@@ -95,7 +95,10 @@ def conversed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if speaker.has_a_part or not open_branches or not reading.me.handle or is_short:
         return None
     plain = [branch for branch in open_branches if branch.is_plain]
-    calling = calling_of((plain or open_branches)[0].kind)
+    calling = next(
+        (name for branch in plain or open_branches if (name := calling_of(branch.kind)) in _CALLINGS),
+        calling_of((plain or open_branches)[0].kind),
+    )
     if all(is_for_one_deed(branch) for branch in open_branches):
         # Whoever has no other line shows in it what is made, and says in it what else is to be said.
         calling = ""
@@ -210,7 +213,7 @@ class _Turn(BargainingLine):
     def _touch(self) -> str:
         if self.story.is_secret:
             return self._first(["look-away", "tell-care"])
-        return self._first(["tell-care"])
+        return self._first(["tell-care", "hold-want"])
 
     def _about_verdict(self) -> Iterator[str]:
         line = next((line for line in reversed(self.reading.fresh) if line.fields.get("winner")), None)

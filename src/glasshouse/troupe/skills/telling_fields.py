@@ -38,6 +38,7 @@ number_of_things_max: Final = 5
 counts_down_from: Final = 10
 """Where nothing tells how much is left, one counts down from here."""
 
+_PLANS: Final = frozenset({"plan", "idea", "proposal", "suggestion", "offer", "bid"})
 _BESIDE: Final = frozenset({"kind", "text", "thought", "mood"})
 _THROWN: Final = re.compile(r"dice|die|roll|draw|coin|toss|luck")
 _RATED: Final = re.compile(r"confiden|certain|sure|rating|score|mark|points|trust|level")
@@ -212,7 +213,7 @@ def shown_by(speaker: Speaker, branches: Sequence[Branch]) -> Shown | None:
         thing = _own_thing(reading, noun)
         if not thing and all(name in _BESIDE for name in branch.fields):
             # Words are what is made here.
-            words = _own_words(reading)
+            words = _own_words(reading, noun)
             return Shown(branch.kind, f'my {noun}, "{words}"', {}) if words else None
         if not thing:
             continue
@@ -245,8 +246,11 @@ def _own_thing(reading: Reading, noun: str) -> str:
     return ""
 
 
-def _own_words(reading: Reading) -> str:
-    """A few words of mine that could stand on a plate: for what I care about."""
+def _own_words(reading: Reading, noun: str) -> str:
+    """A few words of mine: a plan is what I want to do; what could stand on a plate is for what I care about."""
+    deed = story_of(reading.me).deed
+    if noun in _PLANS and deed:
+        return f"{deed[:1].upper()}{deed[1:]}"
     cares = list(story_of(reading.me).cares[:things_named_max])
     things = (noun.definite for noun in nouns_in(reading.scene) if not (noun.is_word or noun.is_name))
     seen = [thing for thing in things if f"for {thing}" not in reading.visible_text]

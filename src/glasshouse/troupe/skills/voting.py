@@ -25,6 +25,7 @@ from glasshouse.troupe.talk.matters import (
     deed_for,
     deed_for_want_of_a_reason,
     is_for,
+    is_sure,
     speaks_against,
 )
 from glasshouse.troupe.vocabulary import stems_of
@@ -134,11 +135,8 @@ class VotingLine(TalkLine):
             return f"we {deed}" if deed else ""
         if matter.whether:
             me = self.reading.me
-            is_mine = is_for(
-                f"{self.story.want} {me.persona}" if matter.is_fact else self.story.want,
-                matter.whether,
-                self.me,
-            )
+            words = f"{self.story.want} {me.persona}" if matter.is_fact else self.story.want
+            is_mine = is_for(words, matter.whether, self.me) or (matter.is_fact and is_sure(me.persona))
             return YES if is_mine else matter.no
         return self._who_leaning(self.me, self.story.want)
 

@@ -39,9 +39,11 @@ _MADE: Final = re.compile(
     re.IGNORECASE,
 )
 _FINDING_OUT: Final = re.compile(
-    r"\b(?:find out|discover|learn|establish|prove|tell|guess|know) whether [^.;]*\b(?:is really|was|were|has|had|did|is the|are the|came)\b",
+    r"\b(?:find out|discover|learn|establish|prove|tell|guess|know) whether (?![^.;]*\b(?:can|could|may|might|should|will|ready)\b)",
     re.IGNORECASE,
 )
+"""Before what is so already, whatever anybody thinks of it."""
+_SURE: Final = re.compile(r"\b(?:sure|certain|convinced|swears?|knows?) (?:that )?(?!nothing)", re.IGNORECASE)
 _OR: Final = re.compile(r",? or |, ")
 _KEEPING: Final = frozenset(
     map(stem, ("save", "keep", "repair", "mend", "rescue", "protect", "preserve", "open"))
@@ -220,6 +222,11 @@ def names_the_deed(persona: str, culprit: str) -> bool:
         if things and things <= stems_of(sentence) and is_done and not _KNOWING & set(done):
             return True
     return False
+
+
+def is_sure(persona: str) -> bool:
+    """Whether a persona says that its player is sure of something."""
+    return _SURE.search(persona) is not None
 
 
 def is_for(want: str, clause: str, handle: str) -> bool:

@@ -67,6 +67,14 @@ _BEFORE_ME: Final = frozenset(
 )
 
 
+_BEHIND_VERBS: Final = frozenset({
+    "in", "on", "at", "to", "for", "with", "by", "from", "of", "about", "into", "over", "under", "up", "down", "out", "off", "back", "away",
+    "once", "twice", "there", "here", "everything", "everybody", "everyone", "nothing", "nobody", "all", "it", "them", "him", "himself",
+    "herself", "as", "and", "too", "never", "well", "badly", "half", "two", "three", "more", "because", "that", "how", "when", "until",
+})  # fmt: skip
+"""What stands behind a verb in the past, and not behind a participle that says of which sort somebody is."""
+
+
 class Story(NamedTuple):
     """What one player can say about itself."""
 
@@ -140,8 +148,8 @@ def _helped(wish: str, deed: str) -> str:
     """A want as what others may help with."""
     if deed:
         return deed if len(deed.split()) <= helped_words_max else shortened(deed)
-    if not wish:
-        return ""
+    if not wish or wish.startswith("not to "):
+        return wish
     words = wish.split()
     if words[0].lower() in _ANYBODY and words[1:2] == ["to"] and len(words) > 3:
         return f"see to it that {words[0]} {behind_he(words[2])} {' '.join(words[3:])}"
@@ -198,6 +206,13 @@ def _in_first_person(sentence: str, handle: str) -> str:
             # Whose brother he is stands in another manifest.
             rest = rest[rest.index("and") + 1 :] if "and" in rest[:-1] else []
         return _with_subject(rest, "I", is_you=False) if rest else ""
+    if (
+        _is_past(lower[0])
+        and len(words) <= post_words_max
+        and not (_is_start_of_a_thing(lower[1]) or lower[1] in _BEHIND_VERBS)
+    ):
+        # `Retired geometry teacher.` says who one is, and not what one did.
+        return _joined(["I", "am", "an" if lower[0][0] in "aeiou" else "a", lower[0], *words[1:]])
     if base_behind_he(lower[0]) or lower[0] in _ALWAYS or _is_past(lower[0]):
         return _with_subject(words, "I", is_you=False)
     if lower[0] in {"this", "it", "today", "tomorrow"} and lower[1] == "is" and _MINE.keys() & set(lower):
@@ -205,6 +220,10 @@ def _in_first_person(sentence: str, handle: str) -> str:
     if lower[0] in {"a", "an"} and not any(base_behind_he(word) for word in lower[1:4]):
         return _joined(["I", "am", lower[0], *_with_i_before_verbs([_mine(word) for word in words[1:]])])
     return ""
+
+
+def _is_start_of_a_thing(word: str) -> bool:
+    return word in of_sort("det") or word in _MINE
 
 
 def _is_list_of_qualities(words: list[str]) -> bool:
