@@ -219,6 +219,30 @@ def test_a_full_disk_stops_the_grid_in_words_and_the_same_command_continues(
     assert (again.returncode, said(again)[-1]["done"]) == (0, 4), again.stderr
 
 
+@pytest.mark.parametrize("machine", [(), ("--json",)])
+def test_tables_that_cannot_be_written_stop_the_grid_in_words_and_the_same_command_writes_them(
+    tmp_path: Path, machine: tuple[str, ...]
+) -> None:
+    small_world(tmp_path)
+    grid_file(tmp_path)
+    in_the_way = tmp_path / "night.grid" / "cells.csv"
+    in_the_way.mkdir(parents=True)
+
+    result = run("grid", "night.yaml", *machine, cwd=tmp_path)
+    in_the_way.rmdir()
+    again = run("grid", "night.yaml", "--json", cwd=tmp_path)
+
+    assert result.returncode == 3
+    words = "The tables could not be written. night.grid/cells.csv: Is a directory."
+    assert words in " ".join(result.stderr.split())
+    assert "the same command continues" in " ".join(result.stderr.split())
+    assert "Tables:" not in result.stdout
+    if machine:
+        last = said(result)[-1]
+        assert (last["done"], last["stopped_by"], last["cells_csv"]) == (4, "store", None)
+    assert (again.returncode, len(rows_in(tmp_path / "night.grid"))) == (0, 4), again.stderr
+
+
 def test_a_cell_that_cannot_end_makes_the_command_say_so(tmp_path: Path) -> None:
     small_world(tmp_path)
     stuck = {"name": "stuck", "limits": {"max_total_calls": 2, "on_budget": "pause"}}

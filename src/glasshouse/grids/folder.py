@@ -286,5 +286,11 @@ def _read(path: Path) -> Begun:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that a reader finds the old one or the new one, never a part."""
     part = path.with_name(f"{path.name}.part")
-    part.write_bytes(content)
-    part.replace(path)
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as wrong:
+        with suppress(OSError):
+            part.unlink()  # It is no use to anybody, and takes room.
+        wrong.filename = str(path)
+        raise

@@ -44,7 +44,9 @@ async def play_grid(grid: Grid, *, is_agreed: bool, as_json: bool, on: str | Non
         _say_what_there_is(grid, progress)
         await _agree(grid, progress, is_agreed=is_agreed, as_json=as_json)
         stopped = await _play(grid, progress, as_json=as_json, on=on)
-        _tell(grid, stopped, as_json=as_json)
+        unwritten = _unwritten_tables(grid)
+        stopped = stopped or unwritten
+        _tell(grid, stopped, as_json=as_json, has_tables=unwritten is None)
         if stopped is not None and stopped.why != "budget":
             raise GridStopped(
                 stopped.why, f"{stopped} What was played is safe, and the same command continues."
@@ -114,9 +116,22 @@ async def _play(grid: Grid, progress: ProgressLines, *, as_json: bool, on: str |
         return None
     except GridStopped as stopped:
         return stopped
-    finally:
-        with suppress(OSError):  # A full disk has been told of already; the next command writes them.
+    except BaseException:
+        with suppress(OSError):  # What ends the grid is told; the next command writes the tables.
             grid.write_tables()
+        raise
+
+
+def _unwritten_tables(grid: Grid) -> GridStopped | None:
+    """Write the tables. What stopped that, if something did."""
+    try:
+        grid.write_tables()
+    except OSError as wrong:
+        reason = f"{wrong.filename}: {wrong.strerror}" if wrong.filename else str(wrong)
+        return GridStopped(
+            "store", f"The tables could not be written. {reason}. Make room, or take away what is in the way."
+        )
+    return None
 
 
 def _how_far(now: Progress, before: Progress, seconds: float) -> str:
@@ -148,7 +163,7 @@ def _dollars(usd: float | None) -> str:
     return "cost unknown" if usd is None else f"${usd:.2f}" if usd >= 0.005 or not usd else f"${usd:.4f}"
 
 
-def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
+def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool, has_tables: bool) -> None:
     now = grid.progress
     assert grid.folder is not None, "the command gives it one"
     if as_json:
@@ -165,7 +180,7 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
                 "lost_calls": now.lost_calls,
                 "stopped_by": stopped and stopped.why,
                 "folder": str(grid.folder),
-                **{name: str(grid.folder / file) for name, file in files.items()},
+                **{name: str(grid.folder / file) if has_tables else None for name, file in files.items()},
             }
         )
         return
@@ -182,6 +197,8 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
         screen.draw(
             f"{stopped} {counted(now.left, 'cell')} left; what they have cost counts too. To go on: the same command with a higher --max-usd."
         )
+    if not has_tables:
+        return
     screen.draw(f"Tables: {grid.folder / CELLS}, {grid.folder / SUMMARY}")
     screen.draw(f"Plots: {grid.folder / PAGE}")
 
