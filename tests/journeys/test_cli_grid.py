@@ -137,13 +137,15 @@ def test_a_limit_in_dollars_holds_for_the_whole_grid(tmp_path: Path) -> None:
         grid_file(tmp_path, models=[priced], rng_seeds="0..9")
 
         short = run("grid", "night.yaml", "--max-usd", "0.2", "--json", cwd=tmp_path)
-        assert short.returncode == 0, short.stderr
+        assert short.returncode == 3, short.stderr
         stopped = said(short)[-1]
         more = run("grid", "night.yaml", "--yes", "--json", cwd=tmp_path)
 
     assert (stopped["stopped_by"], stopped["left"] > 0) == ("budget", True)
     assert stopped["usd"] <= 0.2
     assert "will probably take about" in short.stderr
+    words = f"{stopped['left']} cells left; what they have cost counts too. To go on: the same command with a higher --max-usd."
+    assert words in " ".join(short.stderr.split())
     assert said(more)[-1]["done"] == 10, more.stderr
 
 
@@ -159,8 +161,9 @@ def test_what_a_grid_will_cost_is_agreed_to_once(tmp_path: Path) -> None:
 
     assert (refused.returncode, refused.stdout) == (3, "")
     assert "Agree with --yes" in refused.stderr
-    assert agreed.returncode == 0, agreed.stderr
-    assert continued.returncode == 0, continued.stderr
+    for stopped in (agreed, continued):
+        assert (stopped.returncode, said(stopped)[-1]["stopped_by"]) == (3, "budget"), stopped.stderr
+        assert "Agree with --yes" not in stopped.stderr
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,11 @@ async def play_grid(grid: Grid, *, is_agreed: bool, as_json: bool, on: str | Non
         await _agree(grid, progress, is_agreed=is_agreed, as_json=as_json)
         stopped = await _play(grid, progress, as_json=as_json, on=on)
         unwritten = _unwritten_tables(grid)
-        stopped = stopped or unwritten
+        if unwritten is not None:
+            stopped = GridStopped("store", f"{stopped} {unwritten}") if stopped else unwritten
         _tell(grid, stopped, as_json=as_json, has_tables=unwritten is None)
-        if stopped is not None and stopped.why != "budget":
-            raise GridStopped(
-                stopped.why, f"{stopped} What was played is safe, and the same command continues."
-            )
+        if stopped is not None:
+            raise GridStopped(stopped.why, f"{stopped} {_how_to_go_on(stopped, grid.progress)}")
         return bool(grid.progress.failed)
     finally:
         await grid.close()
@@ -163,6 +162,12 @@ def _dollars(usd: float | None) -> str:
     return "cost unknown" if usd is None else f"${usd:.2f}" if usd >= 0.005 or not usd else f"${usd:.4f}"
 
 
+def _how_to_go_on(stopped: GridStopped, now: Progress) -> str:
+    if stopped.why != "budget":
+        return "What was played is safe, and the same command continues."
+    return f"{counted(now.left, 'cell')} left; what they have cost counts too. To go on: the same command with a higher --max-usd."
+
+
 def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool, has_tables: bool) -> None:
     now = grid.progress
     assert grid.folder is not None, "the command gives it one"
@@ -193,10 +198,6 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool, has_tables:
         screen.draw(f"{_lost(now)}.")
     for error, count in _errors(table.rows):
         screen.draw(f"{counted(count, 'cell')} failed: {error}")
-    if stopped is not None and stopped.why == "budget":
-        screen.draw(
-            f"{stopped} {counted(now.left, 'cell')} left; what they have cost counts too. To go on: the same command with a higher --max-usd."
-        )
     if not has_tables:
         return
     screen.draw(f"Tables: {grid.folder / CELLS}, {grid.folder / SUMMARY}")
