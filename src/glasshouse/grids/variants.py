@@ -17,6 +17,7 @@ from msgspec.structs import replace as replaced
 
 from glasshouse.contests.plays import SaidLine
 from glasshouse.errors import BadWorld, UnknownName
+from glasshouse.events.described_tool import LOOK_UP, RECALL
 from glasshouse.events.payloads import Governor, given_as
 from glasshouse.grids.grid_file import ReadGrid, WhatIfPlan
 from glasshouse.manifests.checked_world import CheckedWorld
@@ -119,7 +120,7 @@ def _with_manifests(
             text = unknown(f"creature of {world.scenario.name}", name, manifests)
             complaints.append(Complaint((*at, name), text, at_key=True))
             continue
-        merged = {**manifests[name].as_json(), **fields, "name": name}
+        merged = {**_as_written(world, manifests[name], fields), **fields, "name": name}
         manifest, faults, _, _ = valid_part_of(Source("", node_of(merged)), Manifest)
         if "name" in fields:
             faults = [*faults, Complaint(("name",), "a creature keeps its name. Remove this field.")]
@@ -132,6 +133,21 @@ def _with_manifests(
     places: list[At] = [(*at, fault.creature, *fault.at) if fault.creature else at for fault in wrong]
     complaints = [Complaint(field, fault.text) for field, fault in zip(places, wrong, strict=True)]
     return (world if complaints else replace(world, manifests=manifests)), complaints
+
+
+def _as_written(world: LoadedWorld, manifest: Manifest, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without the tools that it was granted for something that these fields take away, unless they name its tools."""
+    plain = manifest.as_json()
+    if "tools" in fields:
+        return plain
+    memory = fields.get("memory")
+    ends_long = isinstance(memory, dict) and memory.get("long") is not True
+    ends_documents = fields.get("documents") == [] and not world.scenario.documents
+    gone = {
+        *((RECALL,) if ends_long and manifest.memory.long else ()),
+        *((LOOK_UP,) if ends_documents and manifest.documents else ()),
+    }
+    return {**plain, "tools": [tool for tool in manifest.tools if tool not in gone]} if gone else plain
 
 
 def digest_beside(world: LoadedWorld) -> str:

@@ -93,6 +93,34 @@ def test_a_what_if_that_fits_no_world_is_refused(tmp_path: Path, what_if: dict[s
     assert words in str(refused.value)
 
 
+def with_fields(world: Path, creature: str, fields: str) -> None:
+    """Add fields to a creature's file."""
+    file = world / "creatures" / f"{creature}.yaml"
+    file.write_text(f"{file.read_text()}{fields}")
+
+
+@pytest.mark.parametrize(
+    ("written", "taken_away"),
+    [
+        ("memory: {long: true}\n", {"memory": {"long": False}}),
+        ("memory: {long: true, window: 9}\n", {"memory": {"window": 2}}),
+        ('documents: ["notes.md"]\n', {"documents": []}),
+    ],
+)
+def test_a_what_if_that_takes_something_away_takes_the_tool_that_was_granted_for_it(
+    tmp_path: Path, written: str, taken_away: dict[str, Any]
+) -> None:
+    world = small_world(tmp_path)
+    (world / "notes.md").write_text("Frogs sing.\n")
+    with_fields(world, "ada", written)
+    grid = grid_of({"worlds": ["pond"], "what_ifs": [{"name": "without", "manifests": {"ada": taken_away}}]})
+
+    (variant,) = variants_of(grid, {"pond": load_world(world)})
+
+    assert variant.world.manifests["ada"].tools == ()
+    assert len(variant.original.manifests["ada"].tools) == 1
+
+
 def test_an_unknown_world_names_the_likely_one(tmp_path: Path) -> None:
     read = grid_of({"worlds": ["twenty-sprots"]})
     grid = ReadGrid(read.file, read._source, tmp_path)
