@@ -221,7 +221,9 @@ class Grid:
 
     def _begun(self) -> Begun:
         worlds = {
-            name: blake2b(f"{variant.beside}:{variant.original.digest}".encode(), digest_size=8).hexdigest()
+            name: blake2b(
+                f"{variant.original_beside}:{variant.original.digest}".encode(), digest_size=8
+            ).hexdigest()
             for (name, what_if), variant in self._variants.items()
             if what_if == self.read.file.what_ifs[0].name
         }

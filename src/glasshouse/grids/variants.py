@@ -22,7 +22,8 @@ from glasshouse.events.payloads import Governor, given_as
 from glasshouse.grids.grid_file import ReadGrid, WhatIfPlan
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about
-from glasshouse.manifests.loading import LoadedWorld, load_world
+from glasshouse.manifests.documents import Document, documents_of
+from glasshouse.manifests.loading import LoadedWorld, load_world, patterns_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, unknown
 from glasshouse.manifests.validation import valid_part_of
@@ -47,7 +48,9 @@ class Variant(NamedTuple):
     original: LoadedWorld
     """As it is without the what-if."""
     beside: str
-    """A digest of the files beside the world."""
+    """A digest of the files beside the world that a play of it reads."""
+    original_beside: str
+    """The same without the what-if."""
     seed: str | None
     governor: Governor | None
     seats: Mapping[str, str]
@@ -96,7 +99,10 @@ def _variant(
     limits = what_if.limits_given
     governor = given_as(replaced(scenario.limits, **limits), limits) if limits else None
     seats = {} if complaints else what_if.seats
-    variant = Variant(name, what_if.name, changed, world, beside, what_if.seed, governor, seats, what_if.said)
+    beside_now = beside if files_of(changed).beside == files_of(world).beside else digest_beside(changed)
+    variant = Variant(
+        name, what_if.name, changed, world, beside_now, beside, what_if.seed, governor, seats, what_if.said
+    )
     return variant, [*complaints, *faults]
 
 
@@ -129,10 +135,21 @@ def _with_manifests(
     if complaints or not changes:
         return world, complaints
     folder = None if world.path is None else folder_of(world.path)
-    wrong = complaints_about(CheckedWorld(world.scenario, manifests, tuple(manifests), folder=folder))
+    documents, wrong = _documents(world, manifests, folder)
+    wrong += complaints_about(CheckedWorld(world.scenario, manifests, tuple(manifests), folder=folder))
     places: list[At] = [(*at, fault.creature, *fault.at) if fault.creature else at for fault in wrong]
     complaints = [Complaint(field, fault.text) for field, fault in zip(places, wrong, strict=True)]
-    return (world if complaints else replace(world, manifests=manifests)), complaints
+    return (world if complaints else replace(world, manifests=manifests, documents=documents)), complaints
+
+
+def _documents(
+    world: LoadedWorld, manifests: Mapping[str, Manifest], folder: Path | None
+) -> tuple[Mapping[str, Document], list[Complaint]]:
+    """The documents of a world with these manifests, and what is wrong with them. They are read again only if others are named."""
+    patterns = patterns_of(world.scenario, manifests)
+    if patterns == patterns_of(world.scenario, world.manifests):
+        return world.documents, []
+    return documents_of(patterns, folder)
 
 
 def _as_written(world: LoadedWorld, manifest: Manifest, fields: Mapping[str, Any]) -> dict[str, Any]:

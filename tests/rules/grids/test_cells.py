@@ -8,10 +8,10 @@ import pytest
 from glasshouse.errors import BadWorld
 from glasshouse.grids.cells import Cell, cells_of
 from glasshouse.grids.executors import bundle_cells_max, bundles_of
-from glasshouse.grids.grid_file import ReadGrid, grid_of
+from glasshouse.grids.grid_file import ReadGrid, grid_of, load_grid_file
 from glasshouse.grids.variants import variants_of
 from glasshouse.manifests.loading import load_world
-from tests.grid_worlds import small_world
+from tests.grid_worlds import grid_file, small_world
 
 MODELS = {"fast": {"name": "m", "digest": "d1", "decoding": {}}}
 
@@ -97,6 +97,53 @@ def with_fields(world: Path, creature: str, fields: str) -> None:
     """Add fields to a creature's file."""
     file = world / "creatures" / f"{creature}.yaml"
     file.write_text(f"{file.read_text()}{fields}")
+
+
+def test_documents_of_a_what_if_are_loaded_and_decide_the_name_of_its_cell(tmp_path: Path) -> None:
+    world = small_world(tmp_path)
+    (world / "private").mkdir()
+    secret = world / "private" / "secret.md"
+    secret.write_text("The lantern is hollow.\n")
+    with_secrets = [{"name": "reads", "manifests": {"ada": {"documents": ["private/*.md"]}}}]
+    grid = grid_of({"worlds": ["pond"], "what_ifs": with_secrets})
+    (variant,) = variants_of(grid, {"pond": load_world(world)})
+    before = names(world, what_ifs=with_secrets)
+
+    secret.write_text("The lantern is full.\n")
+
+    assert [*variant.world.documents] == ["private/secret.md"]
+    assert names(world, what_ifs=with_secrets) != before
+
+
+def test_tools_of_a_what_if_decide_the_name_of_its_cell(tmp_path: Path) -> None:
+    world = small_world(tmp_path)
+    (world / "bell.py").write_text('def ring(times: int) -> str:\n    """Ring."""\n    return "Dong."\n')
+    rings = [{"name": "rings", "manifests": {"ada": {"tools": ["bell.py:ring"]}}}]
+    before = names(world, what_ifs=rings)
+
+    (world / "bell.py").write_text('def ring(times: int) -> str:\n    """Ring."""\n    return "Ding."\n')
+
+    assert names(world, what_ifs=rings) != before
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("nope/*.md", "night.yaml:9:9: what_ifs.manifests.ada.documents: no file fits 'nope/*.md'."),
+        ("../../*.md", "night.yaml:9:9: what_ifs.manifests.ada.documents: '../../*.md' may lead out of"),
+    ],
+)
+def test_wrong_documents_of_a_what_if_are_refused_with_their_line(
+    tmp_path: Path, pattern: str, words: str
+) -> None:
+    small_world(tmp_path)
+    reads = {"name": "reads", "manifests": {"ada": {"documents": [pattern]}}}
+    file = grid_file(tmp_path, what_ifs=[reads])
+
+    with pytest.raises(BadWorld) as refused:
+        variants_of(load_grid_file(file), {})
+
+    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize(
