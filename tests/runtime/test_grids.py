@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from glasshouse.manifests.loading import load_world
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Route
+from glasshouse.settings import settings
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from tests.grid_worlds import grid_file, loaded, small_world
 
@@ -364,6 +365,42 @@ async def test_an_unknown_model_of_a_seat_is_refused_too(tmp_path: Path) -> None
 
     with pytest.raises(BadWorld, match=r"what_ifs.seats.ada: no model is called 'offline:hasti'."):
         await rows_of(Grid(file=file))
+
+
+REFEREE = "def ruling(match):\n    return None\n"
+
+
+@pytest.fixture
+def without_permission_for_code() -> Iterator[None]:
+    """The permission that all tests have is taken away. Settings are read once, so they are read anew before and after."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GLASSHOUSE_ALLOW_WORLD_CODE")
+        settings.cache_clear()
+        yield
+    settings.cache_clear()
+
+
+@pytest.mark.usefixtures("without_permission_for_code")
+@pytest.mark.parametrize(
+    ("scenario", "creature"),
+    [
+        ("competition: {referee: 'ref.py:ruling'}\n", ""),
+        ("", "played_by: nowhere:Nobody\n"),
+        ("tool_servers: {bells: {command: [ring]}}\n", "tools: [bells/]\n"),
+    ],
+)
+async def test_code_of_a_world_that_is_not_allowed_is_refused_before_the_first_cell(
+    tmp_path: Path, scenario: str, creature: str
+) -> None:
+    world = small_world(tmp_path)
+    (world / "ref.py").write_text(REFEREE)
+    for file, fields in (("scenario.yaml", scenario), ("creatures/ada.yaml", creature)):
+        (world / file).write_text((world / file).read_text() + fields)
+
+    with pytest.raises(Refused, match="GLASSHOUSE_ALLOW_WORLD_CODE=1"):
+        await rows_of(Grid(world, folder=tmp_path / "grid"))
+
+    assert not (tmp_path / "grid").exists()
 
 
 def test_counts_that_cannot_be_played_are_refused(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from glasshouse.grids.in_process import InProcess
 from glasshouse.grids.rows import Row
 from glasshouse.grids.tables import GridTable, write_tables
 from glasshouse.grids.variants import variants_of
+from glasshouse.grids.world_code import check_world_code
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.problem import Complaint
 from glasshouse.reprs import shown
@@ -330,7 +331,9 @@ class Grid:
         the same grid in the same folder continues.
         """
         if not self._is_open:
-            if on is not None:
+            if on is None:
+                self.check_code()
+            else:
                 self.check_on(on)
             async with self, aclosing(self.play(executor, on=on)) as rows:
                 async for row in rows:
@@ -368,6 +371,11 @@ class Grid:
             return Processes(self._terms, self._models, self.processes, self._held.lock, usd_left, self.sleep)
         purse = None if self.max_usd is None else SharedPurse(self.max_usd, spent)
         return InProcess(self._terms, self._models, purse=purse, sleep=self.sleep)
+
+    def check_code(self) -> None:
+        """Refuse a world whose own code may not run on this machine. On a cluster, each machine checks that."""
+        declared = {server.name for server in self._terms.tool_servers}
+        check_world_code([variant.world for variant in self._variants.values()], declared)
 
     def check_on(self, on: str) -> None:
         """Refuse what no cluster can play."""

@@ -23,7 +23,7 @@ from glasshouse.grids.grid_file import ReadGrid, WhatIfPlan
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about
 from glasshouse.manifests.documents import Document, documents_of
-from glasshouse.manifests.loading import LoadedWorld, load_world, patterns_of
+from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world, patterns_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, unknown
 from glasshouse.manifests.validation import valid_part_of
@@ -67,6 +67,8 @@ def variants_of(
     for number, name in enumerate(grid.file.worlds):
         try:
             worlds[name] = given[name] if name in given else _loaded(name, grid.folder, tools)
+            if name in given and tools is not None:
+                check_tools(given[name], tools)
         except UnknownName:
             known = [world.name for world in found_worlds(grid.folder)]
             complaints.append(Complaint(("worlds", number), unknown("world", name, known)))
@@ -74,7 +76,7 @@ def variants_of(
     for name, world in worlds.items():
         beside = digest_beside(world)
         for number, what_if in enumerate(grid.file.what_ifs):
-            variant, faults = _variant(name, world, beside, what_if, ("what_ifs", number))
+            variant, faults = _variant(name, world, beside, what_if, ("what_ifs", number), tools)
             variants.append(variant)
             complaints += faults
     grid.refuse(complaints)
@@ -91,11 +93,11 @@ def _loaded(name: str, folder: Path, tools: frozenset[str] | None) -> LoadedWorl
 
 
 def _variant(
-    name: str, world: LoadedWorld, beside: str, what_if: WhatIfPlan, at: At
+    name: str, world: LoadedWorld, beside: str, what_if: WhatIfPlan, at: At, tools: frozenset[str] | None
 ) -> tuple[Variant, list[Complaint]]:
     scenario = world.scenario
     complaints = [*_wrong_seats(world, what_if, at)]
-    changed, faults = _with_manifests(world, what_if.manifests, (*at, "manifests"))
+    changed, faults = _with_manifests(world, what_if.manifests, (*at, "manifests"), tools)
     limits = what_if.limits_given
     governor = given_as(replaced(scenario.limits, **limits), limits) if limits else None
     seats = {} if complaints else what_if.seats
@@ -116,7 +118,10 @@ def _wrong_seats(world: LoadedWorld, what_if: WhatIfPlan, at: At) -> Iterator[Co
 
 
 def _with_manifests(
-    world: LoadedWorld, changes: Mapping[str, Mapping[str, Any]], at: At
+    world: LoadedWorld,
+    changes: Mapping[str, Mapping[str, Any]],
+    at: At,
+    tools: frozenset[str] | None,
 ) -> tuple[LoadedWorld, list[Complaint]]:
     """The world with other fields in some manifests, or what is wrong with these."""
     complaints: list[Complaint] = []
@@ -136,7 +141,8 @@ def _with_manifests(
         return world, complaints
     folder = None if world.path is None else folder_of(world.path)
     documents, wrong = _documents(world, manifests, folder)
-    wrong += complaints_about(CheckedWorld(world.scenario, manifests, tuple(manifests), folder=folder))
+    changed = CheckedWorld(world.scenario, manifests, tuple(manifests), folder=folder, tools=tools)
+    wrong += complaints_about(changed)
     places: list[At] = [(*at, fault.creature, *fault.at) if fault.creature else at for fault in wrong]
     complaints = [Complaint(field, fault.text) for field, fault in zip(places, wrong, strict=True)]
     return (world if complaints else replace(world, manifests=manifests, documents=documents)), complaints

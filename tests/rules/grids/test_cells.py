@@ -146,6 +146,25 @@ def test_wrong_documents_of_a_what_if_are_refused_with_their_line(
     assert words in str(refused.value)
 
 
+def test_unknown_tools_of_a_what_if_are_refused_with_their_line(tmp_path: Path) -> None:
+    small_world(tmp_path)
+    file = grid_file(tmp_path, what_ifs=[{"name": "rings", "manifests": {"ada": {"tools": ["bel.py:ring"]}}}])
+
+    with pytest.raises(BadWorld) as refused:
+        variants_of(load_grid_file(file), {}, frozenset({"roll_dice"}))
+
+    words = "night.yaml:9:9: what_ifs.manifests.ada.tools: there is no readable file 'bel.py' beside the scenario."
+    assert words in str(refused.value)
+
+
+def test_unknown_tools_of_a_world_that_a_program_gives_are_refused(tmp_path: Path) -> None:
+    world = small_world(tmp_path)
+    with_fields(world, "ada", "tools: [roll_dise]\n")
+
+    with pytest.raises(BadWorld, match=r"no tool is called 'roll_dise'. Did you mean 'roll_dice'"):
+        variants_of(grid_of({"worlds": ["pond"]}), {"pond": load_world(world)}, frozenset({"roll_dice"}))
+
+
 @pytest.mark.parametrize(
     ("written", "taken_away"),
     [

@@ -36,7 +36,9 @@ groups_shown_max: Final = 40
 async def play_grid(grid: Grid, *, is_agreed: bool, as_json: bool, on: str | None = None) -> bool:
     """Play a grid and tell what came of it. Whether some of its cells failed."""
     progress = ProgressLines()
-    if on is not None:
+    if on is None:
+        grid.check_code()
+    else:
         grid.check_on(on)
     async with progress.watching(lambda: "Grid: looking for its models and for what was played."):
         await grid.open()
