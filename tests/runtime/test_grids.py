@@ -239,10 +239,26 @@ async def test_what_is_recorded_never_costs_more_than_the_limit(tmp_path: Path, 
         await rows_of(Grid(world, max_usd=max_usd, **how))
 
     assert stopped.value.why == "budget"
-    assert 0 < await recorded_usd(tmp_path / "grid") <= max_usd
+    recorded = await recorded_usd(tmp_path / "grid")
+    assert 0 < recorded <= max_usd
+    async with Grid(world, **how) as grid:
+        assert grid.progress.left > 0
+        assert grid.progress.usd == pytest.approx(recorded)
     await rows_of(Grid(world, max_usd=50.0, **how))
     async with Grid(world, **how) as grid:
         assert (grid.progress.done, grid.progress.left) == (10, 0)
+
+
+async def test_what_cut_cells_have_spent_is_told_when_a_grid_stops(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"rng_seeds": "0..9", "models": priced(Talker()), "folder": tmp_path / "grid"}
+
+    async with Grid(loaded(tmp_path, turns=4), max_usd=0.05, **how) as grid:
+        with pytest.raises(GridStopped):
+            await rows_of(grid)
+        progress = grid.progress
+
+    assert progress.done == 0
+    assert progress.usd == pytest.approx(await recorded_usd(tmp_path / "grid"))
 
 
 def stores_in(folder: Path) -> list[Path]:

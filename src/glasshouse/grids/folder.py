@@ -197,6 +197,16 @@ class GridFolder:
             self._numbers |= {cell.name: each.number for each in added for cell in each.cells}
         return [*[Bundle(number, tuple(mine)) for number, mine in sorted(begun.items())], *added]
 
+    def stores_of(self, cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+        """These cells by the names of the store files that are there and may hold their runs."""
+        stores: dict[str, list[Cell]] = {}
+        for cell in cells:
+            number = self._numbers.get(cell.name)
+            store = None if number is None else Bundle(number, (cell,)).store
+            if store is not None and (store in stores or (self.path / store).exists()):
+                stores.setdefault(store, []).append(cell)
+        return stores
+
     def add(self, row: Row) -> None:
         """Note that a cell is over."""
         self._write([_RowLine(row)])

@@ -7,6 +7,7 @@ cell that is done is never played again.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from glasshouse.assembly import ToolServer, usual_tools
 from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_play, without_dollars
-from glasshouse.errors import GridStopped, Refused
+from glasshouse.errors import GridStopped, Refused, StoreError
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.described_tool import SERVER_SEPARATOR
 from glasshouse.events.payloads import settled
@@ -58,7 +59,7 @@ class Progress(NamedTuple):
     """Cells that were played to their end, before too."""
     failed: int
     usd: float | None
-    """What all cells that are over have cost. None: unknown."""
+    """What was recorded until now, also by cells that were cut off or failed. While a grid plays: by those that are over. None: unknown."""
     away: int = 0
     """Cells that are over on other machines, in stores that are not at home yet."""
     begun_again: int = 0
@@ -77,6 +78,9 @@ class Grid:
 
     _cells_away: Callable[[], int] = int
     """Tells how many cells are over on other machines; none, of a grid that is played here."""
+    _held: GridFolder | None = None
+    """Its folder, while it is open."""
+    _is_open = False
 
     def __init__(
         self,
@@ -133,9 +137,9 @@ class Grid:
             at_once,
             act_seconds_max,
         )
-        self._held: GridFolder | None = None
         self._rows: dict[str, Row] = {}
-        self._is_open = False
+        self._usd_of_cut: dict[str, float | None] = {}
+        """Cell -> what its run has recorded, of runs that were begun and are not done, when it was last looked up."""
         self.sleep: Sleep = asyncio.sleep
         """How a grid waits between two tries to reach a server."""
 
@@ -172,6 +176,7 @@ class Grid:
                 self._rows = {
                     cell.name: held.rows[cell.name] for cell in self.cells if cell.name in held.rows
                 }
+                await self._note_cut()
         except BaseException:
             await self.close()
             raise
@@ -252,7 +257,9 @@ class Grid:
         """How far it is."""
         rows = self._rows.values()
         done = [row for row in rows if row.is_done]
-        costs = [row.usd for row in done]
+        over = {row.cell for row in done}
+        cut = [usd for cell, usd in self._usd_of_cut.items() if cell not in over]
+        costs = [*[row.usd for row in done], *cut, *[lost.usd for lost in self._lost]]
         known = [usd for usd in costs if usd is not None]
         return Progress(
             len(self.cells),
@@ -345,7 +352,7 @@ class Grid:
         bundles = bundles_of(left) if self._held is None else self._held.bundles_left(left)
         if not bundles:
             return
-        playing = executor or await (self._executor(bundles) if on is None else self._on_ray(on, bundles))
+        playing = executor or await (self._executor() if on is None else self._on_ray(on))
         try:
             async with aclosing(playing.play(_each(bundles))) as rows:
                 async for row in rows:
@@ -353,17 +360,19 @@ class Grid:
                         self._held.add(row)
                     self._rows[row.cell] = row
                     yield row
+            await self._note_cut()
         except GridStopped as stopped:
+            await self._note_cut()
             if stopped.why != "budget":
                 raise
             raise GridStopped(
                 "budget", f"The limit of ${self.max_usd:g} leaves no room for another call."
             ) from None
 
-    async def _executor(self, bundles: Sequence[Bundle]) -> Executor:
+    async def _executor(self) -> Executor:
         """Whatever plays on this machine: this process, or several."""
         await self._models.start()
-        spent = 0.0 if self.max_usd is None else await self._spent(bundles)
+        spent = 0.0 if self.max_usd is None else await self._spent()
         if self.processes > 1 and self._held is not None:
             from glasshouse.grids.processes import Processes  # Imported here: most grids need one process.
 
@@ -399,26 +408,47 @@ class Grid:
                 "Tools of servers answer on this machine only.", "Leave them away, or play without Ray."
             )
 
-    async def _on_ray(self, on: str, bundles: Sequence[Bundle]) -> Executor:
+    async def _on_ray(self, on: str) -> Executor:
         self.check_on(on)
         from glasshouse.grids.on_ray import OnRay  # Imported here: most grids need none.
 
         assert self._held is not None, "a grid on Ray has a folder"
-        usd_left = None if self.max_usd is None else max(0.0, self.max_usd - await self._spent(bundles))
+        usd_left = None if self.max_usd is None else max(0.0, self.max_usd - await self._spent())
         playing = OnRay(self._terms, self._models, on, self._held.add_lost, usd_left)
         self._cells_away = lambda: playing.cells_away
         return playing
 
-    async def _spent(self, bundles: Sequence[Bundle]) -> float:
-        """What was recorded until now: by cells that are over, and by runs that were cut off."""
-        total = sum(row.usd or 0.0 for row in self._rows.values()) + sum(lost.usd for lost in self._lost)
-        for bundle in bundles:
-            path = None if self.folder is None else self.folder / bundle.store
-            if path is not None and path.exists():
-                run_ids = {cell.run_id for cell in bundle.cells}
-                async with Terrarium(path) as terrarium:
-                    total += sum(run.usd or 0.0 for run in terrarium.runs() if run.id in run_ids)
-        return total
+    async def _spent(self) -> float:
+        """What was recorded until now: by cells that are over, by runs that were cut off, and what was lost."""
+        self._usd_of_cut = await self._recorded_by_cut()
+        return math.fsum(
+            usd or 0.0
+            for usd in (
+                *[row.usd for row in self._rows.values()],
+                *self._usd_of_cut.values(),
+                *[lost.usd for lost in self._lost],
+            )
+        )
+
+    async def _note_cut(self) -> None:
+        """Look up what runs have recorded that are not done. A store that cannot be read now leaves it unknown."""
+        if not self.is_priced:
+            return
+        try:
+            self._usd_of_cut = await self._recorded_by_cut()
+        except (StoreError, OSError):
+            self._usd_of_cut = {cell.name: None for cell in self._left()}
+
+    async def _recorded_by_cut(self) -> dict[str, float | None]:
+        """Cell -> what its run has recorded, of all that are not done."""
+        if self._held is None:
+            return {}
+        recorded: dict[str, float | None] = {}
+        for store, cells in self._held.stores_of(self._left()).items():
+            names = {cell.run_id: cell.name for cell in cells}
+            async with Terrarium(self._held.path / store) as terrarium:
+                recorded |= {names[run.id]: run.usd for run in terrarium.runs() if run.id in names}
+        return recorded
 
     def table(self) -> GridTable:
         """The rows of all cells that are over, in the order of the cells."""
