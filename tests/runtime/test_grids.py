@@ -3,7 +3,7 @@
 import asyncio
 import pickle
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -178,6 +178,34 @@ async def test_a_grid_that_was_left_goes_on_and_plays_no_finished_cell_again(
     assert by_cell([*before, *after]) == by_cell(uncut)
     # Of the calls that were in flight, each may be paid twice: at most one for each creature of a run in flight.
     assert whole.asked <= model.asked <= whole.asked + 3 * 2
+
+
+@pytest.mark.parametrize("is_opened", [False, True])
+async def test_a_play_after_a_loop_that_was_left_waits_until_that_is_closed(
+    tmp_path: Path, is_opened: bool
+) -> None:
+    grid = Grid(loaded(tmp_path), rng_seeds="0..5", folder=tmp_path / "grid", at_once=2)
+    rows: list[Row] = []
+    async with grid if is_opened else nullcontext():
+        async for row in grid.play():
+            rows.append(row)
+            break
+
+        rows += [row async for row in grid.play()]
+
+    assert sorted(row.rng_seed for row in rows) == [0, 1, 2, 3, 4, 5]
+
+
+async def test_a_second_loop_over_a_grid_that_is_being_played_is_refused(tmp_path: Path) -> None:
+    grid = Grid(loaded(tmp_path), rng_seeds="0..5", folder=tmp_path / "grid", at_once=2)
+    async with aclosing(grid.play()) as rows:
+        first = await anext(rows)
+
+        with pytest.raises(Refused, match="This grid is being played already"):
+            await anext(grid.play())
+
+        others = [row async for row in rows]
+    assert sorted(row.rng_seed for row in [first, *others]) == [0, 1, 2, 3, 4, 5]
 
 
 async def test_a_cut_cell_goes_on_with_its_script_though_its_world_lies_nowhere(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ import math
 import os
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from weakref import ref
 
 from glasshouse.assembly import ToolServer, usual_tools
 from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_play, without_dollars
@@ -73,6 +74,29 @@ class Progress(NamedTuple):
         return self.cells - self.done - self.failed
 
 
+class _Playing:
+    """One play of a grid, from its first row until everything is closed that it has opened."""
+
+    def __init__(self) -> None:
+        self.rows: Callable[[], object | None] = _nothing
+        """The generator of its rows; None if nobody holds it any more, so that it is closed or will be."""
+        self.is_closing = False
+        self.closed = asyncio.Event()
+
+    async def wait_until_closed(self) -> None:
+        """Wait for the end of a play whose loop was left. One that somebody still reads would never end, and is refused."""
+        if not self.closed.is_set() and not self.is_closing and self.rows() is not None:
+            raise Refused(
+                "This grid is being played already.",
+                "Leave that loop first; if you keep the generator, close it with aclose().",
+            )
+        await self.closed.wait()
+
+
+def _nothing() -> None:
+    return None
+
+
 class Grid:
     """Cells, and how they are played. What is wrong with it is refused when it is made or opened."""
 
@@ -81,6 +105,8 @@ class Grid:
     _held: GridFolder | None = None
     """Its folder, while it is open."""
     _is_open = False
+    _playing: _Playing | None = None
+    """The latest play."""
 
     def __init__(
         self,
@@ -327,25 +353,45 @@ class Grid:
 
     # Playing
 
-    async def play(
-        self, executor: Executor | None = None, *, on: str | None = None
-    ) -> AsyncGenerator[Row, None]:
+    def play(self, executor: Executor | None = None, *, on: str | None = None) -> AsyncGenerator[Row, None]:
         """Play what is left, and yield the row of each cell as soon as its run is over. Opens and closes the grid unless it is open.
 
         With `on="ray"` or `on="ray://HOST:PORT"`, a Ray cluster plays, and its runs come back to the folder.
 
+        A loop over it may be left early: the next play waits until all that was in flight is closed.
+
         Raises `GridStopped` if a server is away, the disk is full or `max_usd` is spent. What was played until then is safe, and
         the same grid in the same folder continues.
         """
-        if not self._is_open:
-            if on is None:
-                self.check_code()
-            else:
-                self.check_on(on)
-            async with self, aclosing(self.play(executor, on=on)) as rows:
-                async for row in rows:
-                    yield row
-            return
+        playing = _Playing()
+        rows = self._played(playing, executor, on)
+        playing.rows = ref(rows)
+        return rows
+
+    async def _played(
+        self, playing: _Playing, executor: Executor | None, on: str | None
+    ) -> AsyncGenerator[Row, None]:
+        if self._playing is not None:
+            await self._playing.wait_until_closed()
+        self._playing = playing
+        try:
+            async with AsyncExitStack() as stack:
+                if not self._is_open:
+                    if on is None:
+                        self.check_code()
+                    else:
+                        self.check_on(on)
+                    await stack.enter_async_context(self)
+                rows = await stack.enter_async_context(aclosing(self._play_left(executor, on)))
+                try:
+                    async for row in rows:
+                        yield row
+                finally:
+                    playing.is_closing = True
+        finally:
+            playing.closed.set()
+
+    async def _play_left(self, executor: Executor | None, on: str | None) -> AsyncGenerator[Row, None]:
         for name in [name for name, row in self._rows.items() if not row.is_done]:
             del self._rows[name]  # Cells that failed are tried again.
         left = self._left()
