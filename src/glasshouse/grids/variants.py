@@ -7,6 +7,7 @@ and the code beside it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -101,6 +102,7 @@ def _variant(
     limits = what_if.limits_given
     governor = given_as(replaced(scenario.limits, **limits), limits) if limits else None
     seats = {} if complaints else what_if.seats
+    # A what-if may add documents and tools. To read all files again for each one would take long.
     beside_now = beside if files_of(changed).beside == files_of(world).beside else digest_beside(changed)
     variant = Variant(
         name, what_if.name, changed, world, beside_now, beside, what_if.seed, governor, seats, what_if.said
@@ -196,5 +198,20 @@ def digest_beside(world: LoadedWorld) -> str:
 
 
 def files_beside(world: LoadedWorld, folder: Path) -> Sequence[Path]:
-    """The documents, the script and the code of a world, in its folder."""
-    return [folder / name for name in files_of(world).beside]
+    """The documents, the script and the code of a world, in its folder. If it has any Python, all Python files under its folder are
+    among them, since that may import them; of a scenario file of its own, those right beside it."""
+    files = files_of(world)
+    names = {*files.beside}
+    if any(name.endswith(".py") for name in (*files.code, *files.server_files)):
+        is_own_folder = world.path is not None and world.path.is_dir()
+        names |= {
+            path.relative_to(folder).as_posix() for path in _python_files(folder, is_deep=is_own_folder)
+        }
+    return [folder / name for name in sorted(names)]
+
+
+def _python_files(folder: Path, *, is_deep: bool) -> Iterator[Path]:
+    """The Python files of a folder, and of the folders under it that are not hidden."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if is_deep and not name.startswith((".", "__pycache__"))]
+        yield from (Path(here) / name for name in names if name.endswith(".py"))

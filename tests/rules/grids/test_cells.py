@@ -126,6 +126,35 @@ def test_tools_of_a_what_if_decide_the_name_of_its_cell(tmp_path: Path) -> None:
     assert names(world, what_ifs=rings) != before
 
 
+REFEREE = "from helper import WHO\n\n\ndef ruling(match):\n    return None\n"
+
+
+@pytest.mark.parametrize("helper", ["helper.py", "rules/helper.py"])
+def test_code_that_the_code_of_a_world_may_import_decides_the_names_of_its_cells(
+    tmp_path: Path, helper: str
+) -> None:
+    world = small_world(tmp_path)
+    (world / "rules").mkdir()
+    (world / "ref.py").write_text(REFEREE)
+    with (world / "scenario.yaml").open("a") as scenario:
+        scenario.write("competition: {referee: 'ref.py:ruling'}\n")
+    (world / helper).write_text("WHO = 'ada'\n")
+    before = names(world)
+
+    (world / helper).write_text("WHO = 'bo'\n")
+
+    assert names(world) != before
+
+
+def test_python_beside_a_world_without_code_of_its_own_decides_nothing(tmp_path: Path) -> None:
+    world = small_world(tmp_path)
+    before = names(world)
+
+    (world / "draft.py").write_text("WHO = 'ada'\n")
+
+    assert names(world) == before
+
+
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
