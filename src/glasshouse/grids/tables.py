@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from glasshouse.errors import Refused
+from glasshouse.grids.csv_cells import cell_of, text_of
 from glasshouse.grids.folder import write_whole
 from glasshouse.grids.rows import UNKNOWN, Row
 from glasshouse.grids.summary import Figure, summary_of
@@ -184,6 +185,8 @@ def _text(line: Mapping[str, Any], name: str, *, may_be_unknown: bool) -> Any:
     value = line[name]
     if value is None:
         return UNKNOWN if may_be_unknown and not line["error"] else ""
+    if isinstance(value, str):
+        return cell_of(value)
     return format(value, ".10g") if isinstance(value, float) else value
 
 
@@ -197,7 +200,7 @@ def _typed(line: Mapping[str, str]) -> dict[str, Any]:
         elif name == "usd":
             values[name] = float(text) if text and text != UNKNOWN else None
         else:
-            values[name] = text or None
+            values[name] = text_of(text) or None
     return values
 
 
