@@ -41,7 +41,7 @@ written = os.write
 
 _LOCK: Final = "grid.lock"
 _BEGUN: Final = "grid.json"
-_JOURNAL: Final = "journal.jsonl"
+JOURNAL: Final = "journal.jsonl"
 _AGREED: Final = "agreed-usd.txt"
 
 
@@ -105,7 +105,7 @@ class GridFolder:
         self._take_lock()
         try:
             self._journal = os.open(
-                self.path / _JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
+                self.path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
             )
             self._read_journal()
         except BaseException:
@@ -227,12 +227,12 @@ class GridFolder:
         except OSError as wrong:
             with suppress(OSError):
                 os.ftruncate(self._journal, size)
-            wrong.filename = str(self.path / _JOURNAL)
+            wrong.filename = str(self.path / JOURNAL)
             raise
 
     def _read_journal(self) -> None:
         assert self._journal is not None, "the folder is open"
-        path = self.path / _JOURNAL
+        path = self.path / JOURNAL
         content = path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
@@ -263,7 +263,7 @@ def _journal(content: bytes) -> tuple[dict[str, int], dict[str, Row], list[Lost]
 def rows_in(path: Path) -> dict[str, Row]:
     """The rows of a grid's folder, also while it is being played. Raises `Refused` if it is none."""
     try:
-        content = (path / _JOURNAL).read_bytes()
+        content = (path / JOURNAL).read_bytes()
     except OSError as wrong:
         raise Refused(
             f"{path} holds no grid ({wrong.strerror}).", "Name the folder that `glasshouse grid` wrote."

@@ -132,3 +132,20 @@ def test_without_a_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytes
 def test_a_folder_without_a_grid_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"There is no .*cells\.csv"):
         read_grid(tmp_path)
+
+
+def test_the_folder_of_a_grid_without_a_table_says_how_to_get_one(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").write_text("")
+
+    with pytest.raises(Refused, match=r"has no table yet.*Run the same `glasshouse grid` command again"):
+        read_grid(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"\xff\xfe", b"", b"cell,rng_seed\nx,many\n"])
+def test_a_foreign_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    (tmp_path / "cells.csv").write_bytes(content)
+
+    with pytest.raises(Refused, match=r"cells\.csv is no table of a grid \(.*writes it anew"):
+        read_grid(tmp_path)
