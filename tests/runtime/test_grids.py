@@ -455,6 +455,40 @@ def test_counts_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
             Grid(world, **how)
 
 
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"rng_seeds": 5}, "rng_seeds: this should be a list, not the number 5"),
+        ({"rng_seeds": [True]}, "rng_seeds: this should be a whole number, not true"),
+        ({"what_ifs": {"name": "x"}}, "what_ifs: this should be a list, not a mapping"),
+        ({"what_ifs": ["x"]}, "what_ifs: this should be a mapping of fields, not the text 'x'"),
+        ({"what_ifs": 5}, "what_ifs: this should be a list, not the number 5"),
+    ],
+)
+def test_axes_of_a_program_are_refused_in_words(tmp_path: Path, how: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadWorld, match=words):
+        Grid(loaded(tmp_path), **how)
+
+
+class Whole:
+    """A whole number of another library, such as numpy's."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+def test_whole_numbers_of_other_libraries_are_seeds(tmp_path: Path) -> None:
+    what_ifs = [{"name": "short", "limits": {"max_turns": Whole(2)}}]
+    how: dict[str, Any] = {"rng_seeds": map(Whole, (4, 7)), "what_ifs": what_ifs, "repeats": Whole(2)}
+
+    file = Grid(loaded(tmp_path), **how).read.file
+
+    assert (file.rng_seeds, file.repeats, file.what_ifs[0].limits_given) == ((4, 7), 2, {"max_turns": 2})
+
+
 def test_an_experiment_returns_a_table(tmp_path: Path) -> None:
     table = experiment(loaded(tmp_path), rng_seeds=range(3), models=["offline", "offline:hasty"])
 

@@ -10,10 +10,11 @@ import asyncio
 import math
 import os
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from functools import cached_property
 from hashlib import blake2b
+from operator import index
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from weakref import ref
@@ -565,10 +566,18 @@ def _free_name(name: str, taken: Mapping[str, Any]) -> str:
 
 def _read_of_program(axes: Mapping[str, Any]) -> ReadGrid:
     """The axes that a program gave, checked like those of a file."""
-    seeds = axes["rng_seeds"]
-    fields = {**axes, "rng_seeds": seeds if isinstance(seeds, str) else [*seeds]}
-    what_ifs = fields.pop("what_ifs")
-    return grid_of(fields if what_ifs is None else {**fields, "what_ifs": [dict(each) for each in what_ifs]})
+    return grid_of({name: _plain(given) for name, given in axes.items() if given is not None})
+
+
+def _plain(given: Any) -> Any:
+    """What a program gave, as a file would have it: lists, mappings and numbers of any sort."""
+    if isinstance(given, str | bool):
+        return given
+    if isinstance(given, Mapping):
+        return {key: _plain(each) for key, each in given.items()}
+    if isinstance(given, Iterable):
+        return [_plain(each) for each in given]
+    return index(given) if hasattr(given, "__index__") else given
 
 
 def _check_how(at_once: int, processes: int, max_usd: float | None, *, has_folder: bool) -> None:
