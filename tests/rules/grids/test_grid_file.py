@@ -57,6 +57,15 @@ def test_what_is_wrong_with_a_grid_is_told_with_its_line(tmp_path: Path, text: s
     assert words.replace("Value error, ", "") in problems(tmp_path, text)
 
 
+@pytest.mark.parametrize("seeds", ["[9007199254740993]", "[true]", "[x, 1.5]", "1..3..5", "0..x", "''"])
+def test_wrong_seeds_are_told_once_and_never_called_empty(tmp_path: Path, seeds: str) -> None:
+    lines = problems(tmp_path, f"worlds: [pond]\nrng_seeds: {seeds}\n")
+
+    assert "this is empty" not in lines
+    assert "should be a list" not in lines
+    assert ("Write one such as 0..99, or a list." in lines) == (not seeds.startswith("["))
+
+
 def test_a_grid_of_a_program_is_refused_in_the_same_words_without_a_line() -> None:
     with pytest.raises(BadWorld, match=r"^grid: wurlds: there is no such field. Did you mean 'worlds'\?"):
         grid_of({"worlds": ["pond"], "wurlds": []})
