@@ -198,6 +198,17 @@ def test_a_grid_with_a_fault_is_refused_before_anything_is_written(
     assert not (tmp_path / "night.grid").exists()
 
 
+def test_a_folder_without_a_name_is_refused(tmp_path: Path) -> None:
+    small_world(tmp_path)
+    grid_file(tmp_path)
+
+    result = run("grid", "night.yaml", "--folder", "", cwd=tmp_path)
+
+    assert result.returncode == 3
+    assert "The folder of this grid has no name." in result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["night.yaml", "pond"]
+
+
 def test_a_full_disk_stops_the_grid_in_words_and_the_same_command_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

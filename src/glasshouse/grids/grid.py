@@ -127,7 +127,7 @@ class Grid:
         act_seconds_max: float = act_seconds_max,
     ) -> None:
         """With `file`, the axes are those of a grid file. Without a `folder`, it is played in memory and leaves nothing behind."""
-        _check_how(at_once, processes, max_usd, has_folder=folder is not None)
+        _check_how(at_once, processes, max_usd, folder)
         given_worlds, names = _by_name(worlds, LoadedWorld, lambda world: world.scenario.name)
         given_models, asked = _by_name(
             models, object, lambda model: getattr(model, "name", type(model).__name__)
@@ -580,11 +580,13 @@ def _plain(given: Any) -> Any:
     return index(given) if hasattr(given, "__index__") else given
 
 
-def _check_how(at_once: int, processes: int, max_usd: float | None, *, has_folder: bool) -> None:
+def _check_how(at_once: int, processes: int, max_usd: float | None, folder: str | Path | None) -> None:
+    if isinstance(folder, str) and not folder.strip():
+        raise Refused("The folder of this grid has no name.", "Name one; this folder is called '.'.")
     for name, count, most in (("at_once", at_once, at_once_max), ("processes", processes, processes_max)):
         if not 1 <= count <= most:
             raise Refused(f"{name}={count} cannot be played.", f"Give a number from 1 to {most:,}.")
     if max_usd is not None and not 0 <= max_usd < float("inf"):
         raise Refused(f"max_usd={max_usd} is no limit.", "Give dollars from 0 on.")
-    if processes > 1 and not has_folder:
+    if processes > 1 and folder is None:
         raise Refused("Processes need files to play in.", "Give a folder, or leave processes away.")

@@ -61,7 +61,15 @@ def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 _Axis = Annotated[Items[Text], Field(min_length=1), AfterValidator(_each_once)]
-_Name = Annotated[str, Field(min_length=1, max_length=name_chars_max)]
+
+
+def _not_blank(name: str) -> str:
+    if not name.strip():
+        raise ValueError("this name is blank. Write some letters.")
+    return name
+
+
+_Name = Annotated[str, Field(min_length=1, max_length=name_chars_max), AfterValidator(_not_blank)]
 
 
 class LinePlan(Strict):

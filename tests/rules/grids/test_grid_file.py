@@ -49,6 +49,7 @@ def test_cells_are_the_product_of_the_axes(tmp_path: Path) -> None:
         ("worlds: [pond, pond]\n", "/night.yaml:1:9: worlds: 'pond' is named twice."),
         ("worlds: [pond]\nwhat_ifs: [{name: p}, {name: p}]\n", "what_ifs.name: another what-if is called 'p'."),
         ("worlds: [pond]\nwhat_ifs:\n  - name: p\n    limts: {}\n", "night.yaml:4:5: what_ifs.limts: there is no such field. Did you mean 'limits'?"),
+        ("worlds: [pond]\nwhat_ifs:\n  - name: ' '\n", "night.yaml:3:11: what_ifs.name: this name is blank. Write some letters."),
         ("worlds: [pond]\nrepeats: 0\n", "/night.yaml:2:10: repeats: this is too small. Write 1 or more."),
         ("worlds: [pond]\nrng_seeds: 0..60000\nrepeats: 2\n", f"the grid has 120,002 cells. Shorten an axis: at most {cells_max:,} are played."),
     ],
