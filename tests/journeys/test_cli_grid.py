@@ -209,6 +209,24 @@ def test_a_folder_without_a_name_is_refused(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["night.yaml", "pond"]
 
 
+def test_cells_whose_store_is_gone_are_told_and_played_again(tmp_path: Path) -> None:
+    small_world(tmp_path)
+    grid_file(tmp_path)
+    run("grid", "night.yaml", cwd=tmp_path)
+    before = rows_in(tmp_path / "night.grid")
+    (tmp_path / "night.grid" / "runs-0001.glasshouse").unlink()
+
+    result = run("grid", "night.yaml", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    assert "runs-0001.glasshouse is gone. What was done in it is played again." in result.stderr
+    after = rows_in(tmp_path / "night.grid")
+    assert [row["digest"] for row in after] == [row["digest"] for row in before]
+    assert run(*after[0]["verify"].split()[1:], cwd=tmp_path).returncode == 0
+    again = run("grid", "night.yaml", cwd=tmp_path)
+    assert (again.returncode, "is gone. What" in again.stderr) == (0, False)
+
+
 def test_a_full_disk_stops_the_grid_in_words_and_the_same_command_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

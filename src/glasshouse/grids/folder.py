@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -69,7 +70,7 @@ class _RowLine(msgspec.Struct, frozen=True, tag="row", tag_field="type"):
     row: Row
 
 
-class Lost(msgspec.Struct, frozen=True, tag="lost", tag_field="type"):
+class Lost(msgspec.Struct, frozen=True, tag="lost", tag_field="type", omit_defaults=True):
     """A bundle was lost with the machine or the process that played it, and begins again from nothing."""
 
     number: int
@@ -79,6 +80,8 @@ class Lost(msgspec.Struct, frozen=True, tag="lost", tag_field="type"):
     usd: float
     """What these had cost, at least."""
     error: str
+    is_gone: bool = False
+    """Its store file was no longer there: the cells of it that were done are played again."""
 
 
 _begun_in = msgspec.json.Decoder(Begun).decode
@@ -212,6 +215,29 @@ class GridFolder:
         self._write([_RowLine(row)])
         self.rows[row.cell] = row
 
+    def gone(self) -> list[Lost]:
+        """The bundles that have cells that are done, and whose store files are not there any more."""
+        rows: dict[int, list[Row]] = {}
+        for name, row in self.rows.items():
+            if row.is_done and name in self._numbers and not (self.path / row.store).exists():
+                rows.setdefault(self._numbers[name], []).append(row)
+        return [
+            Lost(
+                number,
+                sum(row.calls for row in mine),
+                math.fsum(row.usd or 0.0 for row in mine),
+                f"{mine[0].store} is gone.",
+                is_gone=True,
+            )
+            for number, mine in sorted(rows.items())
+        ]
+
+    def add_gone(self, lost: Lost) -> None:
+        """Note that a store file is gone: what was done in it is to be played again."""
+        self._write([lost])
+        self.lost.append(lost)
+        _forget(self.rows, self._numbers, lost.number)
+
     def add_lost(self, lost: Lost) -> None:
         """Note that a bundle was lost."""
         self._write([lost])
@@ -255,9 +281,17 @@ def _journal(content: bytes) -> tuple[dict[str, int], dict[str, Row], list[Lost]
             numbers |= dict.fromkeys(line.cells, line.number)
         elif isinstance(line, Lost):
             lost.append(line)
+            if line.is_gone:
+                _forget(rows, numbers, line.number)
         else:
             rows[line.row.cell] = line.row
     return numbers, rows, lost
+
+
+def _forget(rows: dict[str, Row], numbers: Mapping[str, int], number: int) -> None:
+    """Take the rows of a bundle away."""
+    for name in [name for name in rows if numbers.get(name) == number]:
+        del rows[name]
 
 
 def rows_in(path: Path) -> dict[str, Row]:

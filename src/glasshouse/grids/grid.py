@@ -65,7 +65,7 @@ class Progress(NamedTuple):
     away: int = 0
     """Cells that are over on other machines, in stores that are not at home yet."""
     begun_again: int = 0
-    """How often a bundle of cells was lost with a machine or a process, and begun again from nothing."""
+    """How often a bundle of cells was lost with a machine, a process or its store file, and begun again from nothing."""
     lost_calls: int = 0
     """How many calls were lost so, at least."""
 
@@ -106,6 +106,8 @@ class Grid:
     _held: GridFolder | None = None
     """Its folder, while it is open."""
     _is_open = False
+    gone: Sequence[str] = ()
+    """Which store files were no longer there when it was opened. Cells that were done in them are played again."""
     _playing: _Playing | None = None
     """The latest play."""
 
@@ -200,6 +202,10 @@ class Grid:
                 await asyncio.to_thread(held.open)
                 self._held = held
                 held.check_begun(self.read, self._begun())
+                gone = held.gone()
+                for lost in gone:
+                    held.add_gone(lost)
+                self.gone = [lost.error for lost in gone]
                 self._rows = {
                     cell.name: held.rows[cell.name] for cell in self.cells if cell.name in held.rows
                 }

@@ -69,6 +69,8 @@ def _say_what_there_is(grid: Grid, progress: ProgressLines) -> None:
     now = grid.progress
     played = f" {now.done:,} were played before." if now.done else ""
     product = " \u00d7 ".join(axes)
+    for store in grid.gone:
+        progress.say(f"Grid: {store} What was done in it is played again.")
     progress.say(f"Grid: {counted(now.cells, 'cell')} ({product}) in {grid.folder}.{played}")
 
 
