@@ -137,13 +137,15 @@ def test_a_limit_in_dollars_holds_for_the_whole_grid(tmp_path: Path) -> None:
         grid_file(tmp_path, models=[priced], rng_seeds="0..9")
 
         short = run("grid", "night.yaml", "--max-usd", "0.2", "--json", cwd=tmp_path)
-        assert short.returncode == 0, short.stderr
+        assert short.returncode == 3, short.stderr
         stopped = said(short)[-1]
         more = run("grid", "night.yaml", "--yes", "--json", cwd=tmp_path)
 
     assert (stopped["stopped_by"], stopped["left"] > 0) == ("budget", True)
     assert stopped["usd"] <= 0.2
     assert "will probably take about" in short.stderr
+    words = f"{stopped['left']} cells left; what they have cost counts too. To go on: the same command with a higher --max-usd."
+    assert words in " ".join(short.stderr.split())
     assert said(more)[-1]["done"] == 10, more.stderr
 
 
@@ -159,8 +161,9 @@ def test_what_a_grid_will_cost_is_agreed_to_once(tmp_path: Path) -> None:
 
     assert (refused.returncode, refused.stdout) == (3, "")
     assert "Agree with --yes" in refused.stderr
-    assert agreed.returncode == 0, agreed.stderr
-    assert continued.returncode == 0, continued.stderr
+    for stopped in (agreed, continued):
+        assert (stopped.returncode, said(stopped)[-1]["stopped_by"]) == (3, "budget"), stopped.stderr
+        assert "Agree with --yes" not in stopped.stderr
 
 
 @pytest.mark.parametrize(
@@ -195,6 +198,35 @@ def test_a_grid_with_a_fault_is_refused_before_anything_is_written(
     assert not (tmp_path / "night.grid").exists()
 
 
+def test_a_folder_without_a_name_is_refused(tmp_path: Path) -> None:
+    small_world(tmp_path)
+    grid_file(tmp_path)
+
+    result = run("grid", "night.yaml", "--folder", "", cwd=tmp_path)
+
+    assert result.returncode == 3
+    assert "The folder of this grid has no name." in result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["night.yaml", "pond"]
+
+
+def test_cells_whose_store_is_gone_are_told_and_played_again(tmp_path: Path) -> None:
+    small_world(tmp_path)
+    grid_file(tmp_path)
+    run("grid", "night.yaml", cwd=tmp_path)
+    before = rows_in(tmp_path / "night.grid")
+    (tmp_path / "night.grid" / "runs-0001.glasshouse").unlink()
+
+    result = run("grid", "night.yaml", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    assert "runs-0001.glasshouse is gone. What was done in it is played again." in result.stderr
+    after = rows_in(tmp_path / "night.grid")
+    assert [row["digest"] for row in after] == [row["digest"] for row in before]
+    assert run(*after[0]["verify"].split()[1:], cwd=tmp_path).returncode == 0
+    again = run("grid", "night.yaml", cwd=tmp_path)
+    assert (again.returncode, "is gone. What" in again.stderr) == (0, False)
+
+
 def test_a_full_disk_stops_the_grid_in_words_and_the_same_command_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +249,30 @@ def test_a_full_disk_stops_the_grid_in_words_and_the_same_command_continues(
     assert "journal.jsonl: the disk is full. Make room" in " ".join(result.stderr.split())
     assert "Traceback" not in result.stderr
     assert (again.returncode, said(again)[-1]["done"]) == (0, 4), again.stderr
+
+
+@pytest.mark.parametrize("machine", [(), ("--json",)])
+def test_tables_that_cannot_be_written_stop_the_grid_in_words_and_the_same_command_writes_them(
+    tmp_path: Path, machine: tuple[str, ...]
+) -> None:
+    small_world(tmp_path)
+    grid_file(tmp_path)
+    in_the_way = tmp_path / "night.grid" / "cells.csv"
+    in_the_way.mkdir(parents=True)
+
+    result = run("grid", "night.yaml", *machine, cwd=tmp_path)
+    in_the_way.rmdir()
+    again = run("grid", "night.yaml", "--json", cwd=tmp_path)
+
+    assert result.returncode == 3
+    words = "The tables could not be written. night.grid/cells.csv: Is a directory."
+    assert words in " ".join(result.stderr.split())
+    assert "the same command continues" in " ".join(result.stderr.split())
+    assert "Tables:" not in result.stdout
+    if machine:
+        last = said(result)[-1]
+        assert (last["done"], last["stopped_by"], last["cells_csv"]) == (4, "store", None)
+    assert (again.returncode, len(rows_in(tmp_path / "night.grid"))) == (0, 4), again.stderr
 
 
 def test_a_cell_that_cannot_end_makes_the_command_say_so(tmp_path: Path) -> None:

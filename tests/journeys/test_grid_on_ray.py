@@ -84,7 +84,7 @@ async def test_slots_and_money_hold_over_the_cluster(nodes: Nodes, tmp_path: Pat
 
         assert server.in_flight_most <= 4
     last = json.loads(result.stdout.splitlines()[-1])
-    assert (result.returncode, last["stopped_by"], last["left"] > 0) == (0, "budget", True), result.stderr
+    assert (result.returncode, last["stopped_by"], last["left"] > 0) == (3, "budget", True), result.stderr
     assert 0 < await recorded_usd(tmp_path / "night.grid") <= 0.2
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from glasshouse.manifests.loading import load_world
 from glasshouse.manifests.world_folders import found_worlds
 from glasshouse.model_values import Tokens
 from glasshouse.runtime.ports import Route
+from glasshouse.settings import settings
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from tests.grid_worlds import grid_file, loaded, small_world
 
@@ -179,6 +180,34 @@ async def test_a_grid_that_was_left_goes_on_and_plays_no_finished_cell_again(
     assert whole.asked <= model.asked <= whole.asked + 3 * 2
 
 
+@pytest.mark.parametrize("is_opened", [False, True])
+async def test_a_play_after_a_loop_that_was_left_waits_until_that_is_closed(
+    tmp_path: Path, is_opened: bool
+) -> None:
+    grid = Grid(loaded(tmp_path), rng_seeds="0..5", folder=tmp_path / "grid", at_once=2)
+    rows: list[Row] = []
+    async with grid if is_opened else nullcontext():
+        async for row in grid.play():
+            rows.append(row)
+            break
+
+        rows += [row async for row in grid.play()]
+
+    assert sorted(row.rng_seed for row in rows) == [0, 1, 2, 3, 4, 5]
+
+
+async def test_a_second_loop_over_a_grid_that_is_being_played_is_refused(tmp_path: Path) -> None:
+    grid = Grid(loaded(tmp_path), rng_seeds="0..5", folder=tmp_path / "grid", at_once=2)
+    async with aclosing(grid.play()) as rows:
+        first = await anext(rows)
+
+        with pytest.raises(Refused, match="This grid is being played already"):
+            await anext(grid.play())
+
+        others = [row async for row in rows]
+    assert sorted(row.rng_seed for row in [first, *others]) == [0, 1, 2, 3, 4, 5]
+
+
 async def test_a_cut_cell_goes_on_with_its_script_though_its_world_lies_nowhere(tmp_path: Path) -> None:
     bundled = load_world("twenty-sprouts")
     nowhere = bundled.scenario.model_copy(update={"name": "nowhere"})
@@ -238,10 +267,26 @@ async def test_what_is_recorded_never_costs_more_than_the_limit(tmp_path: Path, 
         await rows_of(Grid(world, max_usd=max_usd, **how))
 
     assert stopped.value.why == "budget"
-    assert 0 < await recorded_usd(tmp_path / "grid") <= max_usd
+    recorded = await recorded_usd(tmp_path / "grid")
+    assert 0 < recorded <= max_usd
+    async with Grid(world, **how) as grid:
+        assert grid.progress.left > 0
+        assert grid.progress.usd == pytest.approx(recorded)
     await rows_of(Grid(world, max_usd=50.0, **how))
     async with Grid(world, **how) as grid:
         assert (grid.progress.done, grid.progress.left) == (10, 0)
+
+
+async def test_what_cut_cells_have_spent_is_told_when_a_grid_stops(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"rng_seeds": "0..9", "models": priced(Talker()), "folder": tmp_path / "grid"}
+
+    async with Grid(loaded(tmp_path, turns=4), max_usd=0.05, **how) as grid:
+        with pytest.raises(GridStopped):
+            await rows_of(grid)
+        progress = grid.progress
+
+    assert progress.done == 0
+    assert progress.usd == pytest.approx(await recorded_usd(tmp_path / "grid"))
 
 
 def stores_in(folder: Path) -> list[Path]:
@@ -366,12 +411,82 @@ async def test_an_unknown_model_of_a_seat_is_refused_too(tmp_path: Path) -> None
         await rows_of(Grid(file=file))
 
 
+REFEREE = "def ruling(match):\n    return None\n"
+
+
+@pytest.fixture
+def without_permission_for_code() -> Iterator[None]:
+    """The permission that all tests have is taken away. Settings are read once, so they are read anew before and after."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GLASSHOUSE_ALLOW_WORLD_CODE")
+        settings.cache_clear()
+        yield
+    settings.cache_clear()
+
+
+@pytest.mark.usefixtures("without_permission_for_code")
+@pytest.mark.parametrize(
+    ("scenario", "creature"),
+    [
+        ("competition: {referee: 'ref.py:ruling'}\n", ""),
+        ("", "played_by: nowhere:Nobody\n"),
+        ("tool_servers: {bells: {command: [ring]}}\n", "tools: [bells/]\n"),
+    ],
+)
+async def test_code_of_a_world_that_is_not_allowed_is_refused_before_the_first_cell(
+    tmp_path: Path, scenario: str, creature: str
+) -> None:
+    world = small_world(tmp_path)
+    (world / "ref.py").write_text(REFEREE)
+    for file, fields in (("scenario.yaml", scenario), ("creatures/ada.yaml", creature)):
+        (world / file).write_text((world / file).read_text() + fields)
+
+    with pytest.raises(Refused, match="GLASSHOUSE_ALLOW_WORLD_CODE=1"):
+        await rows_of(Grid(world, folder=tmp_path / "grid"))
+
+    assert not (tmp_path / "grid").exists()
+
+
 def test_counts_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
     world = loaded(tmp_path)
     wrong: list[dict[str, Any]] = [{"at_once": 0}, {"processes": 0}, {"processes": 2}, {"max_usd": -1.0}]
     for how in wrong:
         with pytest.raises(Refused):
             Grid(world, **how)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"rng_seeds": 5}, "rng_seeds: this should be a list, not the number 5"),
+        ({"rng_seeds": [True]}, "rng_seeds: this should be a whole number, not true"),
+        ({"what_ifs": {"name": "x"}}, "what_ifs: this should be a list, not a mapping"),
+        ({"what_ifs": ["x"]}, "what_ifs: this should be a mapping of fields, not the text 'x'"),
+        ({"what_ifs": 5}, "what_ifs: this should be a list, not the number 5"),
+    ],
+)
+def test_axes_of_a_program_are_refused_in_words(tmp_path: Path, how: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadWorld, match=words):
+        Grid(loaded(tmp_path), **how)
+
+
+class Whole:
+    """A whole number of another library, such as numpy's."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+def test_whole_numbers_of_other_libraries_are_seeds(tmp_path: Path) -> None:
+    what_ifs = [{"name": "short", "limits": {"max_turns": Whole(2)}}]
+    how: dict[str, Any] = {"rng_seeds": map(Whole, (4, 7)), "what_ifs": what_ifs, "repeats": Whole(2)}
+
+    file = Grid(loaded(tmp_path), **how).read.file
+
+    assert (file.rng_seeds, file.repeats, file.what_ifs[0].limits_given) == ((4, 7), 2, {"max_turns": 2})
 
 
 def test_an_experiment_returns_a_table(tmp_path: Path) -> None:

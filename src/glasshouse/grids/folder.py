@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -41,7 +42,7 @@ written = os.write
 
 _LOCK: Final = "grid.lock"
 _BEGUN: Final = "grid.json"
-_JOURNAL: Final = "journal.jsonl"
+JOURNAL: Final = "journal.jsonl"
 _AGREED: Final = "agreed-usd.txt"
 
 
@@ -69,7 +70,7 @@ class _RowLine(msgspec.Struct, frozen=True, tag="row", tag_field="type"):
     row: Row
 
 
-class Lost(msgspec.Struct, frozen=True, tag="lost", tag_field="type"):
+class Lost(msgspec.Struct, frozen=True, tag="lost", tag_field="type", omit_defaults=True):
     """A bundle was lost with the machine or the process that played it, and begins again from nothing."""
 
     number: int
@@ -79,6 +80,8 @@ class Lost(msgspec.Struct, frozen=True, tag="lost", tag_field="type"):
     usd: float
     """What these had cost, at least."""
     error: str
+    is_gone: bool = False
+    """Its store file was no longer there: the cells of it that were done are played again."""
 
 
 _begun_in = msgspec.json.Decoder(Begun).decode
@@ -105,7 +108,7 @@ class GridFolder:
         self._take_lock()
         try:
             self._journal = os.open(
-                self.path / _JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
+                self.path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
             )
             self._read_journal()
         except BaseException:
@@ -197,10 +200,43 @@ class GridFolder:
             self._numbers |= {cell.name: each.number for each in added for cell in each.cells}
         return [*[Bundle(number, tuple(mine)) for number, mine in sorted(begun.items())], *added]
 
+    def stores_of(self, cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+        """These cells by the names of the store files that are there and may hold their runs."""
+        stores: dict[str, list[Cell]] = {}
+        for cell in cells:
+            number = self._numbers.get(cell.name)
+            store = None if number is None else Bundle(number, (cell,)).store
+            if store is not None and (store in stores or (self.path / store).exists()):
+                stores.setdefault(store, []).append(cell)
+        return stores
+
     def add(self, row: Row) -> None:
         """Note that a cell is over."""
         self._write([_RowLine(row)])
         self.rows[row.cell] = row
+
+    def gone(self) -> list[Lost]:
+        """The bundles that have cells that are done, and whose store files are not there any more."""
+        rows: dict[int, list[Row]] = {}
+        for name, row in self.rows.items():
+            if row.is_done and name in self._numbers and not (self.path / row.store).exists():
+                rows.setdefault(self._numbers[name], []).append(row)
+        return [
+            Lost(
+                number,
+                sum(row.calls for row in mine),
+                math.fsum(row.usd or 0.0 for row in mine),
+                f"{mine[0].store} is gone.",
+                is_gone=True,
+            )
+            for number, mine in sorted(rows.items())
+        ]
+
+    def add_gone(self, lost: Lost) -> None:
+        """Note that a store file is gone: what was done in it is to be played again."""
+        self._write([lost])
+        self.lost.append(lost)
+        _forget(self.rows, self._numbers, lost.number)
 
     def add_lost(self, lost: Lost) -> None:
         """Note that a bundle was lost."""
@@ -217,12 +253,12 @@ class GridFolder:
         except OSError as wrong:
             with suppress(OSError):
                 os.ftruncate(self._journal, size)
-            wrong.filename = str(self.path / _JOURNAL)
+            wrong.filename = str(self.path / JOURNAL)
             raise
 
     def _read_journal(self) -> None:
         assert self._journal is not None, "the folder is open"
-        path = self.path / _JOURNAL
+        path = self.path / JOURNAL
         content = path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
@@ -245,15 +281,23 @@ def _journal(content: bytes) -> tuple[dict[str, int], dict[str, Row], list[Lost]
             numbers |= dict.fromkeys(line.cells, line.number)
         elif isinstance(line, Lost):
             lost.append(line)
+            if line.is_gone:
+                _forget(rows, numbers, line.number)
         else:
             rows[line.row.cell] = line.row
     return numbers, rows, lost
 
 
+def _forget(rows: dict[str, Row], numbers: Mapping[str, int], number: int) -> None:
+    """Take the rows of a bundle away."""
+    for name in [name for name in rows if numbers.get(name) == number]:
+        del rows[name]
+
+
 def rows_in(path: Path) -> dict[str, Row]:
     """The rows of a grid's folder, also while it is being played. Raises `Refused` if it is none."""
     try:
-        content = (path / _JOURNAL).read_bytes()
+        content = (path / JOURNAL).read_bytes()
     except OSError as wrong:
         raise Refused(
             f"{path} holds no grid ({wrong.strerror}).", "Name the folder that `glasshouse grid` wrote."
@@ -286,5 +330,11 @@ def _read(path: Path) -> Begun:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that a reader finds the old one or the new one, never a part."""
     part = path.with_name(f"{path.name}.part")
-    part.write_bytes(content)
-    part.replace(path)
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as wrong:
+        with suppress(OSError):
+            part.unlink()  # It is no use to anybody, and takes room.
+        wrong.filename = str(path)
+        raise

@@ -7,18 +7,21 @@ cell that is done is never played again.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
 from functools import cached_property
 from hashlib import blake2b
+from operator import index
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from weakref import ref
 
 from glasshouse.assembly import ToolServer, usual_tools
 from glasshouse.contests.expected_cost import Expected, OfflinePlay, offline_play, without_dollars
-from glasshouse.errors import GridStopped, Refused
+from glasshouse.errors import GridStopped, Refused, StoreError
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.described_tool import SERVER_SEPARATOR
 from glasshouse.events.payloads import settled
@@ -31,6 +34,7 @@ from glasshouse.grids.in_process import InProcess
 from glasshouse.grids.rows import Row
 from glasshouse.grids.tables import GridTable, write_tables
 from glasshouse.grids.variants import variants_of
+from glasshouse.grids.world_code import check_world_code
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.problem import Complaint
 from glasshouse.reprs import shown
@@ -57,11 +61,11 @@ class Progress(NamedTuple):
     """Cells that were played to their end, before too."""
     failed: int
     usd: float | None
-    """What all cells that are over have cost. None: unknown."""
+    """What was recorded until now, also by cells that were cut off or failed. While a grid plays: by those that are over. None: unknown."""
     away: int = 0
     """Cells that are over on other machines, in stores that are not at home yet."""
     begun_again: int = 0
-    """How often a bundle of cells was lost with a machine or a process, and begun again from nothing."""
+    """How often a bundle of cells was lost with a machine, a process or its store file, and begun again from nothing."""
     lost_calls: int = 0
     """How many calls were lost so, at least."""
 
@@ -71,11 +75,41 @@ class Progress(NamedTuple):
         return self.cells - self.done - self.failed
 
 
+class _Playing:
+    """One play of a grid, from its first row until everything is closed that it has opened."""
+
+    def __init__(self) -> None:
+        self.rows: Callable[[], object | None] = _nothing
+        """The generator of its rows; None if nobody holds it any more, so that it is closed or will be."""
+        self.is_closing = False
+        self.closed = asyncio.Event()
+
+    async def wait_until_closed(self) -> None:
+        """Wait for the end of a play whose loop was left. One that somebody still reads would never end, and is refused."""
+        if not self.closed.is_set() and not self.is_closing and self.rows() is not None:
+            raise Refused(
+                "This grid is being played already.",
+                "Leave that loop first; if you keep the generator, close it with aclose().",
+            )
+        await self.closed.wait()
+
+
+def _nothing() -> None:
+    return None
+
+
 class Grid:
     """Cells, and how they are played. What is wrong with it is refused when it is made or opened."""
 
     _cells_away: Callable[[], int] = int
     """Tells how many cells are over on other machines; none, of a grid that is played here."""
+    _held: GridFolder | None = None
+    """Its folder, while it is open."""
+    _is_open = False
+    gone: Sequence[str] = ()
+    """Which store files were no longer there when it was opened. Cells that were done in them are played again."""
+    _playing: _Playing | None = None
+    """The latest play."""
 
     def __init__(
         self,
@@ -95,7 +129,7 @@ class Grid:
         act_seconds_max: float = act_seconds_max,
     ) -> None:
         """With `file`, the axes are those of a grid file. Without a `folder`, it is played in memory and leaves nothing behind."""
-        _check_how(at_once, processes, max_usd, has_folder=folder is not None)
+        _check_how(at_once, processes, max_usd, folder)
         given_worlds, names = _by_name(worlds, LoadedWorld, lambda world: world.scenario.name)
         given_models, asked = _by_name(
             models, object, lambda model: getattr(model, "name", type(model).__name__)
@@ -132,9 +166,9 @@ class Grid:
             at_once,
             act_seconds_max,
         )
-        self._held: GridFolder | None = None
         self._rows: dict[str, Row] = {}
-        self._is_open = False
+        self._usd_of_cut: dict[str, float | None] = {}
+        """Cell -> what its run has recorded, of runs that were begun and are not done, when it was last looked up."""
         self.sleep: Sleep = asyncio.sleep
         """How a grid waits between two tries to reach a server."""
 
@@ -168,9 +202,14 @@ class Grid:
                 await asyncio.to_thread(held.open)
                 self._held = held
                 held.check_begun(self.read, self._begun())
+                gone = held.gone()
+                for lost in gone:
+                    held.add_gone(lost)
+                self.gone = [lost.error for lost in gone]
                 self._rows = {
                     cell.name: held.rows[cell.name] for cell in self.cells if cell.name in held.rows
                 }
+                await self._note_cut()
         except BaseException:
             await self.close()
             raise
@@ -221,7 +260,9 @@ class Grid:
 
     def _begun(self) -> Begun:
         worlds = {
-            name: blake2b(f"{variant.beside}:{variant.original.digest}".encode(), digest_size=8).hexdigest()
+            name: blake2b(
+                f"{variant.original_beside}:{variant.original.digest}".encode(), digest_size=8
+            ).hexdigest()
             for (name, what_if), variant in self._variants.items()
             if what_if == self.read.file.what_ifs[0].name
         }
@@ -249,7 +290,9 @@ class Grid:
         """How far it is."""
         rows = self._rows.values()
         done = [row for row in rows if row.is_done]
-        costs = [row.usd for row in done]
+        over = {row.cell for row in done}
+        cut = [usd for cell, usd in self._usd_of_cut.items() if cell not in over]
+        costs = [*[row.usd for row in done], *cut, *[lost.usd for lost in self._lost]]
         known = [usd for usd in costs if usd is not None]
         return Progress(
             len(self.cells),
@@ -317,30 +360,52 @@ class Grid:
 
     # Playing
 
-    async def play(
-        self, executor: Executor | None = None, *, on: str | None = None
-    ) -> AsyncGenerator[Row, None]:
+    def play(self, executor: Executor | None = None, *, on: str | None = None) -> AsyncGenerator[Row, None]:
         """Play what is left, and yield the row of each cell as soon as its run is over. Opens and closes the grid unless it is open.
 
         With `on="ray"` or `on="ray://HOST:PORT"`, a Ray cluster plays, and its runs come back to the folder.
 
+        A loop over it may be left early: the next play waits until all that was in flight is closed.
+
         Raises `GridStopped` if a server is away, the disk is full or `max_usd` is spent. What was played until then is safe, and
         the same grid in the same folder continues.
         """
-        if not self._is_open:
-            if on is not None:
-                self.check_on(on)
-            async with self, aclosing(self.play(executor, on=on)) as rows:
-                async for row in rows:
-                    yield row
-            return
+        playing = _Playing()
+        rows = self._played(playing, executor, on)
+        playing.rows = ref(rows)
+        return rows
+
+    async def _played(
+        self, playing: _Playing, executor: Executor | None, on: str | None
+    ) -> AsyncGenerator[Row, None]:
+        if self._playing is not None:
+            await self._playing.wait_until_closed()
+        self._playing = playing
+        try:
+            async with AsyncExitStack() as stack:
+                if not self._is_open:
+                    if on is None:
+                        self.check_code()
+                    else:
+                        self.check_on(on)
+                    await stack.enter_async_context(self)
+                rows = await stack.enter_async_context(aclosing(self._play_left(executor, on)))
+                try:
+                    async for row in rows:
+                        yield row
+                finally:
+                    playing.is_closing = True
+        finally:
+            playing.closed.set()
+
+    async def _play_left(self, executor: Executor | None, on: str | None) -> AsyncGenerator[Row, None]:
         for name in [name for name, row in self._rows.items() if not row.is_done]:
             del self._rows[name]  # Cells that failed are tried again.
         left = self._left()
         bundles = bundles_of(left) if self._held is None else self._held.bundles_left(left)
         if not bundles:
             return
-        playing = executor or await (self._executor(bundles) if on is None else self._on_ray(on, bundles))
+        playing = executor or await (self._executor() if on is None else self._on_ray(on))
         try:
             async with aclosing(playing.play(_each(bundles))) as rows:
                 async for row in rows:
@@ -348,17 +413,19 @@ class Grid:
                         self._held.add(row)
                     self._rows[row.cell] = row
                     yield row
+            await self._note_cut()
         except GridStopped as stopped:
+            await self._note_cut()
             if stopped.why != "budget":
                 raise
             raise GridStopped(
                 "budget", f"The limit of ${self.max_usd:g} leaves no room for another call."
             ) from None
 
-    async def _executor(self, bundles: Sequence[Bundle]) -> Executor:
+    async def _executor(self) -> Executor:
         """Whatever plays on this machine: this process, or several."""
         await self._models.start()
-        spent = 0.0 if self.max_usd is None else await self._spent(bundles)
+        spent = 0.0 if self.max_usd is None else await self._spent()
         if self.processes > 1 and self._held is not None:
             from glasshouse.grids.processes import Processes  # Imported here: most grids need one process.
 
@@ -366,6 +433,11 @@ class Grid:
             return Processes(self._terms, self._models, self.processes, self._held.lock, usd_left, self.sleep)
         purse = None if self.max_usd is None else SharedPurse(self.max_usd, spent)
         return InProcess(self._terms, self._models, purse=purse, sleep=self.sleep)
+
+    def check_code(self) -> None:
+        """Refuse a world whose own code may not run on this machine. On a cluster, each machine checks that."""
+        declared = {server.name for server in self._terms.tool_servers}
+        check_world_code([variant.world for variant in self._variants.values()], declared)
 
     def check_on(self, on: str) -> None:
         """Refuse what no cluster can play."""
@@ -389,26 +461,47 @@ class Grid:
                 "Tools of servers answer on this machine only.", "Leave them away, or play without Ray."
             )
 
-    async def _on_ray(self, on: str, bundles: Sequence[Bundle]) -> Executor:
+    async def _on_ray(self, on: str) -> Executor:
         self.check_on(on)
         from glasshouse.grids.on_ray import OnRay  # Imported here: most grids need none.
 
         assert self._held is not None, "a grid on Ray has a folder"
-        usd_left = None if self.max_usd is None else max(0.0, self.max_usd - await self._spent(bundles))
+        usd_left = None if self.max_usd is None else max(0.0, self.max_usd - await self._spent())
         playing = OnRay(self._terms, self._models, on, self._held.add_lost, usd_left)
         self._cells_away = lambda: playing.cells_away
         return playing
 
-    async def _spent(self, bundles: Sequence[Bundle]) -> float:
-        """What was recorded until now: by cells that are over, and by runs that were cut off."""
-        total = sum(row.usd or 0.0 for row in self._rows.values()) + sum(lost.usd for lost in self._lost)
-        for bundle in bundles:
-            path = None if self.folder is None else self.folder / bundle.store
-            if path is not None and path.exists():
-                run_ids = {cell.run_id for cell in bundle.cells}
-                async with Terrarium(path) as terrarium:
-                    total += sum(run.usd or 0.0 for run in terrarium.runs() if run.id in run_ids)
-        return total
+    async def _spent(self) -> float:
+        """What was recorded until now: by cells that are over, by runs that were cut off, and what was lost."""
+        self._usd_of_cut = await self._recorded_by_cut()
+        return math.fsum(
+            usd or 0.0
+            for usd in (
+                *[row.usd for row in self._rows.values()],
+                *self._usd_of_cut.values(),
+                *[lost.usd for lost in self._lost],
+            )
+        )
+
+    async def _note_cut(self) -> None:
+        """Look up what runs have recorded that are not done. A store that cannot be read now leaves it unknown."""
+        if not self.is_priced:
+            return
+        try:
+            self._usd_of_cut = await self._recorded_by_cut()
+        except (StoreError, OSError):
+            self._usd_of_cut = {cell.name: None for cell in self._left()}
+
+    async def _recorded_by_cut(self) -> dict[str, float | None]:
+        """Cell -> what its run has recorded, of all that are not done."""
+        if self._held is None:
+            return {}
+        recorded: dict[str, float | None] = {}
+        for store, cells in self._held.stores_of(self._left()).items():
+            names = {cell.run_id: cell.name for cell in cells}
+            async with Terrarium(self._held.path / store) as terrarium:
+                recorded |= {names[run.id]: run.usd for run in terrarium.runs() if run.id in names}
+        return recorded
 
     def table(self) -> GridTable:
         """The rows of all cells that are over, in the order of the cells."""
@@ -479,17 +572,27 @@ def _free_name(name: str, taken: Mapping[str, Any]) -> str:
 
 def _read_of_program(axes: Mapping[str, Any]) -> ReadGrid:
     """The axes that a program gave, checked like those of a file."""
-    seeds = axes["rng_seeds"]
-    fields = {**axes, "rng_seeds": seeds if isinstance(seeds, str) else [*seeds]}
-    what_ifs = fields.pop("what_ifs")
-    return grid_of(fields if what_ifs is None else {**fields, "what_ifs": [dict(each) for each in what_ifs]})
+    return grid_of({name: _plain(given) for name, given in axes.items() if given is not None})
 
 
-def _check_how(at_once: int, processes: int, max_usd: float | None, *, has_folder: bool) -> None:
+def _plain(given: Any) -> Any:
+    """What a program gave, as a file would have it: lists, mappings and numbers of any sort."""
+    if isinstance(given, str | bool):
+        return given
+    if isinstance(given, Mapping):
+        return {key: _plain(each) for key, each in given.items()}
+    if isinstance(given, Iterable):
+        return [_plain(each) for each in given]
+    return index(given) if hasattr(given, "__index__") else given
+
+
+def _check_how(at_once: int, processes: int, max_usd: float | None, folder: str | Path | None) -> None:
+    if isinstance(folder, str) and not folder.strip():
+        raise Refused("The folder of this grid has no name.", "Name one; this folder is called '.'.")
     for name, count, most in (("at_once", at_once, at_once_max), ("processes", processes, processes_max)):
         if not 1 <= count <= most:
             raise Refused(f"{name}={count} cannot be played.", f"Give a number from 1 to {most:,}.")
     if max_usd is not None and not 0 <= max_usd < float("inf"):
         raise Refused(f"max_usd={max_usd} is no limit.", "Give dollars from 0 on.")
-    if processes > 1 and not has_folder:
+    if processes > 1 and folder is None:
         raise Refused("Processes need files to play in.", "Give a folder, or leave processes away.")

@@ -16,9 +16,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from glasshouse.contests.plays import SaidLine
 from glasshouse.errors import BadWorld, UnknownName
 from glasshouse.manifests.fields import Items, Strict, Text, number_max
-from glasshouse.manifests.problem import At, Complaint, in_order, shown
+from glasshouse.manifests.problem import At, Complaint, Problem, field_named, in_order, shown
 from glasshouse.manifests.scenario import GovernorPlan
-from glasshouse.manifests.validation import valid_part_of
+from glasshouse.manifests.validation import EMPTY, valid_part_of
 from glasshouse.manifests.yaml_source import Source, node_of, source_at
 
 cells_max: Final = 100_000
@@ -36,6 +36,8 @@ _RANGE: Final = re.compile(r"(-?\d{1,15})\.\.(-?\d{1,15})")
 def _seeds(given: Any) -> Any:
     """A list of seeds, also from a range such as `0..99`, which has both its ends."""
     match = _RANGE.fullmatch(given.strip()) if isinstance(given, str) else None
+    if match is None and isinstance(given, str):
+        raise ValueError(f"{shown(given)} is no range of seeds. Write one such as 0..99, or a list.")
     if match is None:
         return tuple(given) if isinstance(given, list) else given
     first, last = map(int, match.groups())
@@ -59,7 +61,15 @@ def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 _Axis = Annotated[Items[Text], Field(min_length=1), AfterValidator(_each_once)]
-_Name = Annotated[str, Field(min_length=1, max_length=name_chars_max)]
+
+
+def _not_blank(name: str) -> str:
+    if not name.strip():
+        raise ValueError("this name is blank. Write some letters.")
+    return name
+
+
+_Name = Annotated[str, Field(min_length=1, max_length=name_chars_max), AfterValidator(_not_blank)]
 
 
 class LinePlan(Strict):
@@ -159,12 +169,25 @@ def grid_of(fields: Mapping[str, Any]) -> ReadGrid:
 
 def _read(source: Source, folder: Path) -> ReadGrid:
     file, complaints, _, _ = valid_part_of(source, GridFile)
-    problems = [*source.problems, *map(source.problem, complaints)]
+    problems = [*source.problems, *map(source.problem, _without_what_follows(complaints, source.problems))]
     if file is not None:
         problems += map(source.problem, _complaints_about(file))
     if problems or file is None:
         raise BadWorld(in_order(problems))
     return ReadGrid(file, source, folder)
+
+
+def _without_what_follows(complaints: Sequence[Complaint], of_file: Sequence[Problem]) -> Iterator[Complaint]:
+    """Complaints without those of an axis that seems empty because each of its items was wrong, which has been said."""
+    fields = {problem.field for problem in of_file}
+    for complaint in complaints:
+        wrong_within = any(
+            other.at[:-1] == complaint.at
+            for other in complaints
+            if other.at and isinstance(other.at[-1], int)
+        )
+        if complaint.text != EMPTY or not (wrong_within or field_named(complaint.at) in fields):
+            yield complaint
 
 
 def _complaints_about(file: GridFile) -> Iterator[Complaint]:

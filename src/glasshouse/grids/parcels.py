@@ -46,16 +46,17 @@ def parcel_of(terms: Terms, models: GridModels) -> Parcel:
     bundled: dict[str, str] = {}
     for variant in terms.variants.values():
         world = variant.world
-        if world.path is None or str(world.path) in files or str(world.path) in bundled:
+        if world.path is None or str(world.path) in bundled:
             continue
         folder = folder_of(world.path).resolve()
         if folder.is_relative_to(BUNDLED):
             bundled[str(world.path)] = folder.relative_to(BUNDLED).as_posix()
             continue
-        beside = files_beside(world, folder_of(world.path))
-        files[str(world.path)] = {
-            path.relative_to(folder_of(world.path)).as_posix(): path.read_bytes() for path in beside
-        }
+        packed = files.setdefault(str(world.path), {})
+        for path in files_beside(world, folder_of(world.path)):
+            name = path.relative_to(folder_of(world.path)).as_posix()
+            if name not in packed:  # Another what-if may need more files.
+                packed[name] = path.read_bytes()
     named = {name: models.file(name) for name in terms.models}
     return Parcel(
         terms._replace(folder=None),

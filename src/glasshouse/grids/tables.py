@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from glasshouse.errors import Refused
-from glasshouse.grids.folder import write_whole
+from glasshouse.grids.csv_cells import cell_of, text_of
+from glasshouse.grids.folder import JOURNAL, write_whole
 from glasshouse.grids.rows import UNKNOWN, Row
 from glasshouse.grids.summary import Figure, summary_of
 from glasshouse.grids.summary_page import page_of
@@ -117,12 +118,32 @@ def read_grid(folder: str | Path, *, library: str | None = None) -> Any:
     """The cells of a grid's folder as a DataFrame of polars, or of pandas if only that is installed. `library` names one of them."""
     path = Path(folder) / CELLS
     if not path.is_file():
+        if (path.parent / JOURNAL).is_file():
+            raise Refused(
+                f"{path.parent} has no table yet: its grid was ended before it wrote one.",
+                "Run the same `glasshouse grid` command again.",
+            )
         raise Refused(f"There is no {path}.", "Name the folder that `glasshouse grid` wrote.")
     if library not in (None, "polars", "pandas"):
         raise Refused(f"library={library!r} makes no tables.", "Write 'polars' or 'pandas'.")
     frames = _frames(library)
-    with path.open(encoding="utf-8", newline="") as file:
-        return frames.DataFrame(_columns([_typed(row) for row in csv.DictReader(file)]))
+    return frames.DataFrame(_columns(_lines_in(path)))
+
+
+def _lines_in(path: Path) -> list[dict[str, Any]]:
+    """The lines of a `cells.csv`, or `Refused` if it is none."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = csv.DictReader(file)
+            missing = [name for name in COLUMNS if name not in (lines.fieldnames or ())]
+            if missing:
+                raise ValueError(f"it has no column {missing[0]!r}")
+            return [_typed(line) for line in lines]
+    except (ValueError, csv.Error) as wrong:
+        raise Refused(
+            f"{path} is no table of a grid ({wrong}).",
+            "Run the same `glasshouse grid` command again, which writes it anew.",
+        ) from wrong
 
 
 def _frames(library: str | None) -> Any:
@@ -184,6 +205,8 @@ def _text(line: Mapping[str, Any], name: str, *, may_be_unknown: bool) -> Any:
     value = line[name]
     if value is None:
         return UNKNOWN if may_be_unknown and not line["error"] else ""
+    if isinstance(value, str):
+        return cell_of(value)
     return format(value, ".10g") if isinstance(value, float) else value
 
 
@@ -197,7 +220,7 @@ def _typed(line: Mapping[str, str]) -> dict[str, Any]:
         elif name == "usd":
             values[name] = float(text) if text and text != UNKNOWN else None
         else:
-            values[name] = text or None
+            values[name] = text_of(text) or None
     return values
 
 

@@ -7,6 +7,7 @@ and the code beside it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -17,11 +18,13 @@ from msgspec.structs import replace as replaced
 
 from glasshouse.contests.plays import SaidLine
 from glasshouse.errors import BadWorld, UnknownName
+from glasshouse.events.described_tool import LOOK_UP, RECALL
 from glasshouse.events.payloads import Governor, given_as
 from glasshouse.grids.grid_file import ReadGrid, WhatIfPlan
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about
-from glasshouse.manifests.loading import LoadedWorld, load_world
+from glasshouse.manifests.documents import Document, documents_of
+from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world, patterns_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, unknown
 from glasshouse.manifests.validation import valid_part_of
@@ -46,7 +49,9 @@ class Variant(NamedTuple):
     original: LoadedWorld
     """As it is without the what-if."""
     beside: str
-    """A digest of the files beside the world."""
+    """A digest of the files beside the world that a play of it reads."""
+    original_beside: str
+    """The same without the what-if."""
     seed: str | None
     governor: Governor | None
     seats: Mapping[str, str]
@@ -63,6 +68,8 @@ def variants_of(
     for number, name in enumerate(grid.file.worlds):
         try:
             worlds[name] = given[name] if name in given else _loaded(name, grid.folder, tools)
+            if name in given and tools is not None:
+                check_tools(given[name], tools)
         except UnknownName:
             known = [world.name for world in found_worlds(grid.folder)]
             complaints.append(Complaint(("worlds", number), unknown("world", name, known)))
@@ -70,7 +77,7 @@ def variants_of(
     for name, world in worlds.items():
         beside = digest_beside(world)
         for number, what_if in enumerate(grid.file.what_ifs):
-            variant, faults = _variant(name, world, beside, what_if, ("what_ifs", number))
+            variant, faults = _variant(name, world, beside, what_if, ("what_ifs", number), tools)
             variants.append(variant)
             complaints += faults
     grid.refuse(complaints)
@@ -87,15 +94,19 @@ def _loaded(name: str, folder: Path, tools: frozenset[str] | None) -> LoadedWorl
 
 
 def _variant(
-    name: str, world: LoadedWorld, beside: str, what_if: WhatIfPlan, at: At
+    name: str, world: LoadedWorld, beside: str, what_if: WhatIfPlan, at: At, tools: frozenset[str] | None
 ) -> tuple[Variant, list[Complaint]]:
     scenario = world.scenario
     complaints = [*_wrong_seats(world, what_if, at)]
-    changed, faults = _with_manifests(world, what_if.manifests, (*at, "manifests"))
+    changed, faults = _with_manifests(world, what_if.manifests, (*at, "manifests"), tools)
     limits = what_if.limits_given
     governor = given_as(replaced(scenario.limits, **limits), limits) if limits else None
     seats = {} if complaints else what_if.seats
-    variant = Variant(name, what_if.name, changed, world, beside, what_if.seed, governor, seats, what_if.said)
+    # A what-if may add documents and tools. To read all files again for each one would take long.
+    beside_now = beside if files_of(changed).beside == files_of(world).beside else digest_beside(changed)
+    variant = Variant(
+        name, what_if.name, changed, world, beside_now, beside, what_if.seed, governor, seats, what_if.said
+    )
     return variant, [*complaints, *faults]
 
 
@@ -109,7 +120,10 @@ def _wrong_seats(world: LoadedWorld, what_if: WhatIfPlan, at: At) -> Iterator[Co
 
 
 def _with_manifests(
-    world: LoadedWorld, changes: Mapping[str, Mapping[str, Any]], at: At
+    world: LoadedWorld,
+    changes: Mapping[str, Mapping[str, Any]],
+    at: At,
+    tools: frozenset[str] | None,
 ) -> tuple[LoadedWorld, list[Complaint]]:
     """The world with other fields in some manifests, or what is wrong with these."""
     complaints: list[Complaint] = []
@@ -119,7 +133,7 @@ def _with_manifests(
             text = unknown(f"creature of {world.scenario.name}", name, manifests)
             complaints.append(Complaint((*at, name), text, at_key=True))
             continue
-        merged = {**manifests[name].as_json(), **fields, "name": name}
+        merged = {**_as_written(world, manifests[name], fields), **fields, "name": name}
         manifest, faults, _, _ = valid_part_of(Source("", node_of(merged)), Manifest)
         if "name" in fields:
             faults = [*faults, Complaint(("name",), "a creature keeps its name. Remove this field.")]
@@ -128,10 +142,37 @@ def _with_manifests(
     if complaints or not changes:
         return world, complaints
     folder = None if world.path is None else folder_of(world.path)
-    wrong = complaints_about(CheckedWorld(world.scenario, manifests, tuple(manifests), folder=folder))
+    documents, wrong = _documents(world, manifests, folder)
+    changed = CheckedWorld(world.scenario, manifests, tuple(manifests), folder=folder, tools=tools)
+    wrong += complaints_about(changed)
     places: list[At] = [(*at, fault.creature, *fault.at) if fault.creature else at for fault in wrong]
     complaints = [Complaint(field, fault.text) for field, fault in zip(places, wrong, strict=True)]
-    return (world if complaints else replace(world, manifests=manifests)), complaints
+    return (world if complaints else replace(world, manifests=manifests, documents=documents)), complaints
+
+
+def _documents(
+    world: LoadedWorld, manifests: Mapping[str, Manifest], folder: Path | None
+) -> tuple[Mapping[str, Document], list[Complaint]]:
+    """The documents of a world with these manifests, and what is wrong with them. They are read again only if others are named."""
+    patterns = patterns_of(world.scenario, manifests)
+    if patterns == patterns_of(world.scenario, world.manifests):
+        return world.documents, []
+    return documents_of(patterns, folder)
+
+
+def _as_written(world: LoadedWorld, manifest: Manifest, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without the tools that it was granted for something that these fields take away, unless they name its tools."""
+    plain = manifest.as_json()
+    if "tools" in fields:
+        return plain
+    memory = fields.get("memory")
+    ends_long = isinstance(memory, dict) and memory.get("long") is not True
+    ends_documents = fields.get("documents") == [] and not world.scenario.documents
+    gone = {
+        *((RECALL,) if ends_long and manifest.memory.long else ()),
+        *((LOOK_UP,) if ends_documents and manifest.documents else ()),
+    }
+    return {**plain, "tools": [tool for tool in manifest.tools if tool not in gone]} if gone else plain
 
 
 def digest_beside(world: LoadedWorld) -> str:
@@ -157,5 +198,20 @@ def digest_beside(world: LoadedWorld) -> str:
 
 
 def files_beside(world: LoadedWorld, folder: Path) -> Sequence[Path]:
-    """The documents, the script and the code of a world, in its folder."""
-    return [folder / name for name in files_of(world).beside]
+    """The documents, the script and the code of a world, in its folder. If it has any Python, all Python files under its folder are
+    among them, since that may import them; of a scenario file of its own, those right beside it."""
+    files = files_of(world)
+    names = {*files.beside}
+    if any(name.endswith(".py") for name in (*files.code, *files.server_files)):
+        is_own_folder = world.path is not None and world.path.is_dir()
+        names |= {
+            path.relative_to(folder).as_posix() for path in _python_files(folder, is_deep=is_own_folder)
+        }
+    return [folder / name for name in sorted(names)]
+
+
+def _python_files(folder: Path, *, is_deep: bool) -> Iterator[Path]:
+    """The Python files of a folder, and of the folders under it that are not hidden."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if is_deep and not name.startswith((".", "__pycache__"))]
+        yield from (Path(here) / name for name in names if name.endswith(".py"))

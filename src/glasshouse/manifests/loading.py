@@ -117,7 +117,7 @@ class LoadedWorld:
         given = {key: tuple(deck) for key, deck in (decks or {}).items()}
         dealt, complaints, _ = decks_of(scenario, None, given)
         checked = CheckedWorld(scenario, by_name, tuple(by_name))
-        missing = [] if documents else documents_of(_patterns(scenario, checked.played), None)[1]
+        missing = [] if documents else documents_of(patterns_of(scenario, checked.played), None)[1]
         _refuse([*complaints, *missing, *complaints_about(checked)])
         if script is not None:
             problems = checked_script(script).problems
@@ -352,7 +352,7 @@ def _read_world(
     checked = _filled(CheckedWorld(scenario, manifests, known, frozenset(damaged), folder_of(world), tools))
     sources: dict[str | None, Source] = {name: file.source for name, file in creatures.items()}
     sources[None] = rest
-    documents, missing = documents_of(_patterns(scenario, checked.played), folder_of(world))
+    documents, missing = documents_of(patterns_of(scenario, checked.played), folder_of(world))
     complaints += [*missing, *complaints_about(checked)]
     script, faults_of_script = script_of_world(script_file_of(world))
     problems += [
@@ -365,7 +365,7 @@ def _read_world(
     ), problems
 
 
-def _patterns(scenario: Scenario, manifests: Mapping[str, Manifest]) -> dict[str | None, tuple[str, ...]]:
+def patterns_of(scenario: Scenario, manifests: Mapping[str, Manifest]) -> dict[str | None, tuple[str, ...]]:
     """What the scenario (none) and each creature that plays names as documents."""
     return {None: scenario.documents, **{name: manifest.documents for name, manifest in manifests.items()}}
 

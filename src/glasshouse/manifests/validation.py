@@ -5,7 +5,7 @@ Always holds: no message of the validation library is shown. An unknown field na
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -32,13 +32,16 @@ _EXPECTED = {
 
 _SORTS = {type(None): "empty", dict: "a mapping", list: "a list", tuple: "a list"}
 
+EMPTY: Final = "this is empty. Write at least one item."
+"""What is said of a list without an item."""
+
 _TEXTS = {
     "missing": "this field is missing. Write it.",
     "value_error": "{error}",
     "string_too_long": "this text is too long. Write at most {max_length:,} characters.",
     "string_too_short": "this text is empty. Write some.",
     "too_long": "there are {actual_length} items. Write at most {max_length}.",
-    "too_short": "this is empty. Write at least one item.",
+    "too_short": EMPTY,
     "greater_than_equal": "this is too small. Write {ge} or more.",
     "greater_than": "this is too small. Write more than {gt}.",
     "less_than_equal": "this is too large. Write {le:,} or less.",

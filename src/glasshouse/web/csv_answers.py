@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -20,6 +21,10 @@ AS_CSV: Final[dict[int | str, dict[str, Any]]] = {
 """That a list is also answered as CSV, for the documentation of its route."""
 
 _STARTS_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""What a terminal or a spreadsheet may obey instead of showing it."""
 
 
 def csv_of(name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Response:
@@ -55,5 +60,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, int | float):
         return str(value)
     text = value.isoformat() if isinstance(value, datetime) else str(value)
-    text = text.replace("\0", "")
+    text = _CONTROL.sub("", text)
     return f"'{text}" if text.lstrip(" ").startswith(_STARTS_A_FORMULA) else text

@@ -49,12 +49,22 @@ def test_cells_are_the_product_of_the_axes(tmp_path: Path) -> None:
         ("worlds: [pond, pond]\n", "/night.yaml:1:9: worlds: 'pond' is named twice."),
         ("worlds: [pond]\nwhat_ifs: [{name: p}, {name: p}]\n", "what_ifs.name: another what-if is called 'p'."),
         ("worlds: [pond]\nwhat_ifs:\n  - name: p\n    limts: {}\n", "night.yaml:4:5: what_ifs.limts: there is no such field. Did you mean 'limits'?"),
+        ("worlds: [pond]\nwhat_ifs:\n  - name: ' '\n", "night.yaml:3:11: what_ifs.name: this name is blank. Write some letters."),
         ("worlds: [pond]\nrepeats: 0\n", "/night.yaml:2:10: repeats: this is too small. Write 1 or more."),
         ("worlds: [pond]\nrng_seeds: 0..60000\nrepeats: 2\n", f"the grid has 120,002 cells. Shorten an axis: at most {cells_max:,} are played."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_grid_is_told_with_its_line(tmp_path: Path, text: str, words: str) -> None:
     assert words.replace("Value error, ", "") in problems(tmp_path, text)
+
+
+@pytest.mark.parametrize("seeds", ["[9007199254740993]", "[true]", "[x, 1.5]", "1..3..5", "0..x", "''"])
+def test_wrong_seeds_are_told_once_and_never_called_empty(tmp_path: Path, seeds: str) -> None:
+    lines = problems(tmp_path, f"worlds: [pond]\nrng_seeds: {seeds}\n")
+
+    assert "this is empty" not in lines
+    assert "should be a list" not in lines
+    assert ("Write one such as 0..99, or a list." in lines) == (not seeds.startswith("["))
 
 
 def test_a_grid_of_a_program_is_refused_in_the_same_words_without_a_line() -> None:

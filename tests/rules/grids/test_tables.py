@@ -46,6 +46,33 @@ def test_cells_have_all_that_went_in_and_came_out(tmp_path: Path) -> None:
     assert (lines[3]["verify"], lines[3]["error"], lines[3]["digest"]) == ("", "The key is wrong.", "")
 
 
+@pytest.mark.parametrize(
+    "seed", ["=1+1", "+1", "-1", "@x", "\t=1", "\n=1", " =1", "'=1", "''=1", "\uff1d1", "'tis", "a=b"]
+)
+def test_no_text_of_a_world_is_a_formula_and_each_is_read_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: str
+) -> None:
+    write_tables(tmp_path, [row(-5, seed=seed, what_if=seed)])
+    monkeypatch.setitem(sys.modules, "polars", None)
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+
+    with (tmp_path / "cells.csv").open(newline="") as file:
+        (cells,) = csv.DictReader(file)
+    frame = read_grid(tmp_path)
+
+    assert cells["seed"].lstrip()[0] not in "=+-@\uff1d"
+    assert cells["rng_seed"] == "-5"
+    assert (frame["seed"], frame["what_if"], frame["rng_seed"]) == ([seed], [seed], [-5])
+    assert summary_csv([row(0, what_if=seed)]).count("'") >= cells["seed"].count("'")
+
+
+def test_no_control_character_of_a_world_reaches_a_table(tmp_path: Path) -> None:
+    text = cells_csv([row(0, seed="a\r\x1b[2Jb\x00\x07c\x9bd")], tmp_path)
+
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+    assert "a[2Jbcd" in text
+
+
 def test_rates_have_the_intervals_of_rehearsals_and_count_only_what_is_done() -> None:
     figures = {figure.measure: figure.value for figure in summary_of(ROWS)}
 
@@ -104,4 +131,21 @@ def test_without_a_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytes
 
 def test_a_folder_without_a_grid_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"There is no .*cells\.csv"):
+        read_grid(tmp_path)
+
+
+def test_the_folder_of_a_grid_without_a_table_says_how_to_get_one(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").write_text("")
+
+    with pytest.raises(Refused, match=r"has no table yet.*Run the same `glasshouse grid` command again"):
+        read_grid(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"\xff\xfe", b"", b"cell,rng_seed\nx,many\n"])
+def test_a_foreign_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    (tmp_path / "cells.csv").write_bytes(content)
+
+    with pytest.raises(Refused, match=r"cells\.csv is no table of a grid \(.*writes it anew"):
         read_grid(tmp_path)

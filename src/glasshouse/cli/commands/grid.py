@@ -29,7 +29,8 @@ _MAX_USD = "What the whole grid may cost, in US dollars, earlier parts included.
 def grid(
     file: Path = argument("FILE", _FILE),
     *,
-    folder: Path | None = option("DIR", _FOLDER),
+    # A text: a path without a name would be this folder.
+    folder: str | None = option("DIR", _FOLDER),
     at_once: int = option("N", _AT_ONCE, at_once_usual, min=1, max=at_once_max),
     processes: int = option("N", _PROCESSES, 1, min=1, max=processes_max),
     on: str | None = option("ray[://HOST:PORT]", _ON),
@@ -57,7 +58,7 @@ def grid(
         raise typer.BadParameter(f"{file} is a folder. Name the grid's YAML file.", param_hint="FILE")
     planned = Grid(
         file=file,
-        folder=folder or file.with_suffix(".grid"),
+        folder=file.with_suffix(".grid") if folder is None else folder,
         at_once=at_once,
         processes=processes,
         max_usd=max_usd,

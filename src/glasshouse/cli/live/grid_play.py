@@ -36,7 +36,9 @@ groups_shown_max: Final = 40
 async def play_grid(grid: Grid, *, is_agreed: bool, as_json: bool, on: str | None = None) -> bool:
     """Play a grid and tell what came of it. Whether some of its cells failed."""
     progress = ProgressLines()
-    if on is not None:
+    if on is None:
+        grid.check_code()
+    else:
         grid.check_on(on)
     async with progress.watching(lambda: "Grid: looking for its models and for what was played."):
         await grid.open()
@@ -44,11 +46,12 @@ async def play_grid(grid: Grid, *, is_agreed: bool, as_json: bool, on: str | Non
         _say_what_there_is(grid, progress)
         await _agree(grid, progress, is_agreed=is_agreed, as_json=as_json)
         stopped = await _play(grid, progress, as_json=as_json, on=on)
-        _tell(grid, stopped, as_json=as_json)
-        if stopped is not None and stopped.why != "budget":
-            raise GridStopped(
-                stopped.why, f"{stopped} What was played is safe, and the same command continues."
-            )
+        unwritten = _unwritten_tables(grid)
+        if unwritten is not None:
+            stopped = GridStopped("store", f"{stopped} {unwritten}") if stopped else unwritten
+        _tell(grid, stopped, as_json=as_json, has_tables=unwritten is None)
+        if stopped is not None:
+            raise GridStopped(stopped.why, f"{stopped} {_how_to_go_on(stopped, grid.progress)}")
         return bool(grid.progress.failed)
     finally:
         await grid.close()
@@ -66,6 +69,8 @@ def _say_what_there_is(grid: Grid, progress: ProgressLines) -> None:
     now = grid.progress
     played = f" {now.done:,} were played before." if now.done else ""
     product = " \u00d7 ".join(axes)
+    for store in grid.gone:
+        progress.say(f"Grid: {store} What was done in it is played again.")
     progress.say(f"Grid: {counted(now.cells, 'cell')} ({product}) in {grid.folder}.{played}")
 
 
@@ -114,9 +119,22 @@ async def _play(grid: Grid, progress: ProgressLines, *, as_json: bool, on: str |
         return None
     except GridStopped as stopped:
         return stopped
-    finally:
-        with suppress(OSError):  # A full disk has been told of already; the next command writes them.
+    except BaseException:
+        with suppress(OSError):  # What ends the grid is told; the next command writes the tables.
             grid.write_tables()
+        raise
+
+
+def _unwritten_tables(grid: Grid) -> GridStopped | None:
+    """Write the tables. What stopped that, if something did."""
+    try:
+        grid.write_tables()
+    except OSError as wrong:
+        reason = f"{wrong.filename}: {wrong.strerror}" if wrong.filename else str(wrong)
+        return GridStopped(
+            "store", f"The tables could not be written. {reason}. Make room, or take away what is in the way."
+        )
+    return None
 
 
 def _how_far(now: Progress, before: Progress, seconds: float) -> str:
@@ -148,7 +166,13 @@ def _dollars(usd: float | None) -> str:
     return "cost unknown" if usd is None else f"${usd:.2f}" if usd >= 0.005 or not usd else f"${usd:.4f}"
 
 
-def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
+def _how_to_go_on(stopped: GridStopped, now: Progress) -> str:
+    if stopped.why != "budget":
+        return "What was played is safe, and the same command continues."
+    return f"{counted(now.left, 'cell')} left; what they have cost counts too. To go on: the same command with a higher --max-usd."
+
+
+def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool, has_tables: bool) -> None:
     now = grid.progress
     assert grid.folder is not None, "the command gives it one"
     if as_json:
@@ -165,7 +189,7 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
                 "lost_calls": now.lost_calls,
                 "stopped_by": stopped and stopped.why,
                 "folder": str(grid.folder),
-                **{name: str(grid.folder / file) for name, file in files.items()},
+                **{name: str(grid.folder / file) if has_tables else None for name, file in files.items()},
             }
         )
         return
@@ -178,10 +202,8 @@ def _tell(grid: Grid, stopped: GridStopped | None, *, as_json: bool) -> None:
         screen.draw(f"{_lost(now)}.")
     for error, count in _errors(table.rows):
         screen.draw(f"{counted(count, 'cell')} failed: {error}")
-    if stopped is not None and stopped.why == "budget":
-        screen.draw(
-            f"{stopped} {counted(now.left, 'cell')} left; what they have cost counts too. To go on: the same command with a higher --max-usd."
-        )
+    if not has_tables:
+        return
     screen.draw(f"Tables: {grid.folder / CELLS}, {grid.folder / SUMMARY}")
     screen.draw(f"Plots: {grid.folder / PAGE}")
 
