@@ -12,8 +12,8 @@ from glasshouse.assembly import usual_agent
 from glasshouse.errors import Refused
 from glasshouse.events.described_tool import is_of_server, server_of
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.runtime.conducting.world_code import check_code_beside
 from glasshouse.runtime.minds.code_beside import BUNDLED, is_world_code_allowed
-from glasshouse.runtime.stage import check_code_beside
 
 
 def check_world_code(worlds: Iterable[LoadedWorld], declared: Collection[str]) -> None:
