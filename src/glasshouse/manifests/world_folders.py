@@ -234,8 +234,9 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
 
 def _world_called(name: str, folder: Path) -> Path | None:
     """The world that is called so in a folder of worlds: a folder first, then a file, then what is called so when it is made valid."""
-    if scenario_in(folder / name):
-        return folder / name
+    written = folder / name
+    if scenario_in(written) or (written.suffix in YAML_ENDINGS and _is_file(written) and _is_world(written)):
+        return written
     if file := next(filter(_is_meant_by_name, _files_called(name, folder)), None):
         return file
     if not why_unreadable(folder):

@@ -16,6 +16,7 @@ from glasshouse.troupe.schema import is_ref
 from glasshouse.troupe.skills.branches import Branch, Reply, with_line
 from glasshouse.troupe.speaking import Speaker, Spoken
 from glasshouse.troupe.surroundings import bare_name
+from glasshouse.troupe.talk.echoes import is_echo
 from glasshouse.troupe.talk.happenings import slots_of
 from glasshouse.troupe.talk.situation import Event, Situation
 from glasshouse.troupe.talk.understanding import TALK
@@ -110,7 +111,9 @@ def _set_beside(speaker: Speaker, reply: Reply, sentences: Sequence[str]) -> Rep
     text = str(reply.fields["text"])
     is_asking = text.rstrip('" ').endswith("?")
     texts = (f"{sentence} {text}" if is_asking else f"{text} {sentence}" for sentence in sentences)
-    return _with_text(reply, next(filter(speaker.may_say, texts), ""))
+    # Beside a short line, what was told before would be most of it, and the line would be dropped as a copy.
+    sayable = (whole for whole in texts if speaker.may_say(whole) and not is_echo(whole, speaker.reading))
+    return _with_text(reply, next(sayable, ""))
 
 
 def _with_text(reply: Reply, text: str) -> Reply:
