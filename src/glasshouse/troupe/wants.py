@@ -50,9 +50,10 @@ _OF_OTHERS: Final = re.compile(
 )
 _FOND_OF: Final = re.compile(
     r"\b(?:proud of|fond of|devoted to|attached to|cares (?:for|about)|worries about|looks after|loves) "
-    r"(his|her|their|the) ((?:(?!and\b|who\b|that\b|but\b)[\w-]+ ?){1,3})(?=[,.;\"']|and\b|who\b|but\b)",
+    r"(his|her|their|the) ((?!and\b|who\b|that\b|but\b)[\w-]+(?: (?!and\b|who\b|that\b|but\b)[\w-]+){0,2}) ?(?=[,.;\"']|and\b|who\b|but\b)",
     re.IGNORECASE,
 )
+"""What stands in a persona before and as what its player is fond of: at most three words."""
 _BEFORE_VERBS: Final = frozenset(
     {"he", "she", "always", "really", "only", "secretly", "still", "also", "now", "just"}
 )

@@ -139,6 +139,11 @@ def test_nobody_is_for_what_their_persona_speaks_against() -> None:
     assert deed_for_want_of_a_reason("tom", "sad", persona, deeds) == "sell the van"
 
 
+def test_nobody_is_against_a_thing_for_its_article() -> None:
+    assert not speaks_against("She would not sell the piano.", "the big room")
+    assert speaks_against("She does not want a big room.", "the big room")
+
+
 def test_without_a_reason_somebody_is_for_keeping_a_thing() -> None:
     assert deed_for_want_of_a_reason("ida", "", "", ("let it go", "save the barn")) == "save the barn"
 

@@ -1,9 +1,17 @@
 """What a manifest lets its player say about itself."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from glasshouse.troupe.reading import Identity
 from glasshouse.troupe.talk.manners import manner_of
+from glasshouse.troupe.talk.matters import (
+    deed_for_want_of_a_reason,
+    matter_of,
+    names_the_deed,
+    speaks_against,
+)
 from glasshouse.troupe.talk.own_story import story_of
 
 
@@ -150,3 +158,23 @@ def test_a_wish_that_nobody_does_something_is_one_that_others_see_to() -> None:
 )
 def test_without_a_temper_the_persona_tells_the_manner(persona: str, expected: str) -> None:
     assert manner_of("", persona) == expected
+
+
+ODD_WORDS = ["he", "you", "who", "wants", "to", "would", "rather", "not", "and", "but", ",", ".", ";", ":", '"', "(", "the", "a", "an", "her", "nobody", "loves", "proud", "of", "retired", "knows", "should", "that", "than", "secretly", "hopes", "whether", "or", "decide", "ate", "key", "Ada", "has", "been"]  # fmt: skip
+ODD_TEXTS = st.lists(st.sampled_from([*ODD_WORDS, "", " ", "\u2014"]), max_size=12).map(" ".join)
+
+
+@given(ODD_TEXTS, ODD_TEXTS, ODD_TEXTS)
+@example(", , ,", "", "")
+@example("", " ", "")
+@example("Ada would not.", "", "Decide who gets  .")
+def test_no_manifest_and_no_goal_is_too_odd_to_be_read(persona: str, wants: str, goal: str) -> None:
+    me = Identity("ada", persona=persona, wants=wants, goal=goal)
+    story = story_of(me)
+    matter = matter_of(goal)
+
+    assert all(fact.strip() for fact in story.facts)
+    if matter is not None:
+        assert not names_the_deed(persona, matter.culprit) or matter.culprit
+        assert {speaks_against(persona, who.head) for who in matter.whos} <= {True, False}
+        assert not matter.deeds or deed_for_want_of_a_reason("ada", "", persona, matter.deeds) in matter.deeds

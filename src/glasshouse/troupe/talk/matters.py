@@ -204,7 +204,8 @@ def deed_for_want_of_a_reason(handle: str, manner: str, persona: str, deeds: Seq
 
 def speaks_against(persona: str, deed: str) -> bool:
     """Whether a sentence of a persona speaks against a deed, or a thing: `would rather work than fire anybody`."""
-    verb = stem(deed.split(maxsplit=1)[0].lower())
+    first = deed.removeprefix("the ").partition(" ")[0]
+    verb = stem(first.lower())
     for sentence in _SENTENCES.split(persona):
         words = [stem(word) for word in re.findall(r"\w+", sentence.lower())]
         if verb in words and (_AGAINST & set(words) or "than" in words[: words.index(verb)]):

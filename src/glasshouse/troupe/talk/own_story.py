@@ -148,9 +148,9 @@ def _helped(wish: str, deed: str) -> str:
     """A want as what others may help with."""
     if deed:
         return deed if len(deed.split()) <= helped_words_max else shortened(deed)
-    if not wish or wish.startswith("not to "):
-        return wish
     words = wish.split()
+    if not words or wish.startswith("not to "):
+        return wish.strip()
     if words[0].lower() in _ANYBODY and words[1:2] == ["to"] and len(words) > 3:
         return f"see to it that {words[0]} {behind_he(words[2])} {' '.join(words[3:])}"
     if words[0].lower() == "no" and len(words) > 1:
@@ -229,7 +229,11 @@ def _is_start_of_a_thing(word: str) -> bool:
 def _is_list_of_qualities(words: list[str]) -> bool:
     """Whether a sentence only lists what somebody is like: `Stubborn and honest`."""
     listed = [word.lower() for word in words if word != "," and word.lower() not in {"and", "but"}]
-    return "," in words and all(is_a(word, "adjective") or word.endswith("ly") for word in listed)
+    return (
+        "," in words
+        and bool(listed)
+        and all(is_a(word, "adjective") or word.endswith("ly") for word in listed)
+    )
 
 
 def _with_i_before_verbs(words: list[str]) -> list[str]:
