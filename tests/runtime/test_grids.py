@@ -1,6 +1,7 @@
 """Grids in one process: the same digests however they are played, cut and continued; money; what fails and what stops."""
 
 import asyncio
+import itertools
 import pickle
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, nullcontext
@@ -463,6 +464,7 @@ def test_counts_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
         ({"what_ifs": {"name": "x"}}, "what_ifs: this should be a list, not a mapping"),
         ({"what_ifs": ["x"]}, "what_ifs: this should be a mapping of fields, not the text 'x'"),
         ({"what_ifs": 5}, "what_ifs: this should be a list, not the number 5"),
+        ({"rng_seeds": itertools.count()}, "rng_seeds: there are 100001 items. Write at most 100000"),
     ],
 )
 def test_axes_of_a_program_are_refused_in_words(tmp_path: Path, how: dict[str, Any], words: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import AsyncExitStack, aclosing
 from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from operator import index
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -28,7 +29,7 @@ from glasshouse.events.payloads import settled
 from glasshouse.grids.cells import Cell, cells_of
 from glasshouse.grids.executors import Bundle, Executor, Terms, at_once_usual, bundles_of
 from glasshouse.grids.folder import Begun, GridFolder, Lost
-from glasshouse.grids.grid_file import ReadGrid, grid_of, load_grid_file
+from glasshouse.grids.grid_file import ReadGrid, cells_max, grid_of, load_grid_file
 from glasshouse.grids.grid_models import GridModels, Sleep
 from glasshouse.grids.in_process import InProcess
 from glasshouse.grids.rows import Row
@@ -576,13 +577,14 @@ def _read_of_program(axes: Mapping[str, Any]) -> ReadGrid:
 
 
 def _plain(given: Any) -> Any:
-    """What a program gave, as a file would have it: lists, mappings and numbers of any sort."""
+    """What a program gave, as a file would have it: lists, mappings and numbers of any sort. Of what has no end, one more than
+    a grid may have cells, which is refused."""
     if isinstance(given, str | bool):
         return given
     if isinstance(given, Mapping):
         return {key: _plain(each) for key, each in given.items()}
     if isinstance(given, Iterable):
-        return [_plain(each) for each in given]
+        return [_plain(each) for each in islice(given, cells_max + 1)]
     return index(given) if hasattr(given, "__index__") else given
 
 
