@@ -12,6 +12,7 @@ import pytest
 from glasshouse import Terrarium
 from glasshouse.manifests.editor_schema import editor_schemas
 from glasshouse.runtime.sharing import page_files
+from tests.journeys.commanding import run
 from tests.pages import ROOT
 from tests.web.packed import record_in
 from tests.web.served import served
@@ -78,3 +79,15 @@ async def test_a_page_without_its_third_party_files_says_what_to_run(
         page = await house.client.get("/")
         assert page.status_code == 503
         assert page.text == "The page's third-party files are missing. Run make setup, then reload."
+
+
+def test_serve_says_at_once_that_third_party_files_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_files, "VENDOR", tmp_path)
+
+    result = run("serve", "--port", "0", "--store", str(tmp_path / "show.glasshouse"))
+
+    assert result.returncode == 3
+    assert "Run make setup" in result.stderr
+    assert not (tmp_path / "show.glasshouse").exists()
