@@ -38,8 +38,8 @@ serve: ## open the page in a browser; with a real model: make serve MODELS=ollam
 tour: ready ## take the tour: graphs merge, split, fork and are read back
 	@$(bin)/glasshouse tour
 
-test: setup ## run every test but the long rigs: 6 to 8 minutes on two cores
-	@echo "All tests on $(JOBS) cores: 6 to 8 minutes on two quiet ones. While you work, make quick takes a minute."
+test: setup ## run every test but the long rigs: 8 to 10 minutes on two cores
+	@echo "All tests on $(JOBS) cores: 8 to 10 minutes on two quiet ones. While you work, make quick takes a minute."
 	@[ "$(BROWSER)" = skip ] || tools/chromium.sh >/dev/null
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal
 	@if [ "$(BROWSER)" = skip ]; then echo "The browser tests are left out, as BROWSER=skip says."; \
