@@ -21,7 +21,7 @@ _REASONS: Final = {
     errno.ENOTDIR: "a part of that path is no folder",
     errno.ENAMETOOLONG: "that name is too long",
 }
-_FULL: Final = {errno.ENOSPC, errno.EDQUOT}
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def in_words(error: OSError) -> str:

@@ -317,9 +317,8 @@ def _called(world: Path) -> str:
 
 def _usual_name(world: Path) -> str:
     """What a world is called, made valid."""
-    from glasshouse.world.state.ids import (
-        name_made_of,
-    )  # Imported here: it is slow, and most names are plain.
+    # Imported here: it is slow, and most names are plain.
+    from glasshouse.world.state.ids import name_made_of
 
     return name_made_of(_called(world), "world")
 
